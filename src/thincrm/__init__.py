@@ -1,0 +1,1 @@
+"""Bayesian nonparametrics for data that come with a covariate: thinned random measures."""

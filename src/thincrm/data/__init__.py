@@ -1,0 +1,1 @@
+"""Observations and their covariates, checked before any work is done."""

@@ -1,0 +1,65 @@
+"""Failures as sentences: what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any
+
+__all__ = [
+    "InvalidInput",
+    "InvalidType",
+    "ThincrmError",
+    "UndefinedMoment",
+    "check_between",
+    "check_count",
+    "check_positive",
+]
+
+
+class ThincrmError(Exception):
+    """Base of every error this library raises on purpose."""
+
+
+class InvalidInput(ThincrmError, ValueError):
+    """A value that cannot be used; the sentence names the argument and the fix."""
+
+
+class InvalidType(ThincrmError, TypeError):
+    """An argument of the wrong kind."""
+
+
+class UndefinedMoment(InvalidInput):
+    """A mean, variance or correlation that does not exist (is infinite)."""
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InvalidType(f"{name} must be a number, got {value!r}.")
+    return float(value)
+
+
+def check_positive(name: str, value: Any) -> float:
+    """Return `value` as a finite float above zero, or say what is wrong with it."""
+    number = _number(name, value)
+    if not (math.isfinite(number) and number > 0):
+        raise InvalidInput(f"{name} must be a finite number above 0, got {value!r}.")
+    return number
+
+
+def check_between(name: str, value: Any, low: float, high: float) -> float:
+    """Return `value` as a float strictly between `low` and `high`."""
+    number = _number(name, value)
+    if not low < number < high:
+        raise InvalidInput(f"{name} must lie strictly between {low} and {high}, got {value!r}.")
+    return number
+
+
+def check_count(name: str, value: Any, least: int = 1) -> int:
+    """Return `value` as an int of at least `least`."""
+    number = _number(name, value)
+    if number != int(number) if math.isfinite(number) else True:
+        raise InvalidInput(f"{name} must be a whole number, got {value!r}.")
+    if number < least:
+        raise InvalidInput(f"{name} must be at least {least}, got {value!r}.")
+    return int(number)

@@ -1,0 +1,1 @@
+"""The cellar: arrays in, arrays out; knows no model."""
