@@ -72,7 +72,7 @@ def elliptical_slice(
     rng = as_generator(rng)
     size = x_KJ.shape[0]
     level = log_likelihood(x_KJ) - rng.exponential(size=size)
-    angle: Float = rng.uniform(0.0, 2.0 * np.pi, size)
+    angle = np.asarray(rng.uniform(0.0, 2.0 * np.pi, size))
     low, high = angle - 2.0 * np.pi, angle
     out = np.array(x_KJ)
     left_over = np.ones(size, bool)
