@@ -13,6 +13,7 @@ __all__ = [
     "UndefinedMoment",
     "check_between",
     "check_count",
+    "check_finite",
     "check_positive",
 ]
 
@@ -44,6 +45,14 @@ def check_positive(name: str, value: Any) -> float:
     number = _number(name, value)
     if not (math.isfinite(number) and number > 0):
         raise InvalidInput(f"{name} must be a finite number above 0, got {value!r}.")
+    return number
+
+
+def check_finite(name: str, value: Any) -> float:
+    """Return `value` as a finite float."""
+    number = _number(name, value)
+    if not math.isfinite(number):
+        raise InvalidInput(f"{name} must be a finite number, got {value!r}.")
     return number
 
 

@@ -1,0 +1,51 @@
+"""Threads over fixed blocks: compiled loops release the lock, so plain Python threads run them.
+
+Blocks do not depend on the number of threads and results come back in block order, so neither do
+the bits. (numba's own parallel loops are not used: they compile four times as long, abort when
+entered from two Python threads, and break under fork.)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+from thincrm.errors import check_count
+
+__all__ = ["map_blocks", "using_threads"]
+
+R = TypeVar("R")
+_pool: ContextVar[ThreadPoolExecutor | None] = ContextVar("pool", default=None)
+
+
+@contextmanager
+def using_threads(n_threads: int | None) -> Iterator[int]:
+    """Run `map_blocks` calls inside on `n_threads` threads (None: one per core)."""
+    n = (os.cpu_count() or 1) if n_threads is None else check_count("n_threads", n_threads)
+    if n == 1:
+        token = _pool.set(None)
+        try:
+            yield 1
+        finally:
+            _pool.reset(token)
+        return
+    with ThreadPoolExecutor(n) as pool:
+        token = _pool.set(pool)
+        try:
+            yield n
+        finally:
+            _pool.reset(token)
+
+
+def map_blocks(work: Callable[[int, int], R], n_items: int, size: int) -> list[R]:
+    """Return [work(0, size), work(size, 2 size), ...] over all items, in that order."""
+    starts = range(0, n_items, size)
+    stops = [min(start + size, n_items) for start in starts]
+    pool = _pool.get()
+    if pool is None or len(stops) < 2:
+        return [work(start, stop) for start, stop in zip(starts, stops, strict=True)]
+    return list(pool.map(work, starts, stops))

@@ -1,0 +1,137 @@
+"""A move on one atom that costs the same for ten observations and for ten million.
+
+Given how many gates are open at each row, the binomial likelihood of the predictors is tilted
+from a Gaussian that depends on those counts alone (Berkson's working points z_t, w_t):
+
+    Q_m = diag(l) + F_m' W F_m,     v_m = l mu + F_m' W z,     R_m' R_m = Q_m
+    target(m, w) ~ |Q_m|^(-1/2) exp(v_m' Q_m^-1 v_m / 2)  N(w; Q_m^-1 v_m, Q_m^-1)  exp(tilt),
+    tilt = sum_t  open_t log p_t + shut_t log(1 - p_t) + w_t (z_t - eta_t)^2 / 2.
+
+Within a width, an elliptical slice against that Gaussian (Nishihara, Murray and Adams 2014);
+between widths, an independence Metropolis jump of (m, w) together. Both are exact however rough
+the Gaussian is; with large counts it is good and they move far.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from thincrm.numerics.compiled import compiled
+from thincrm.numerics.linear import factor, log_det_factor, solve_factor, solve_transposed
+from thincrm.numerics.streams import new_stream, uniform
+from thincrm.numerics.variates import normal
+from thincrm.thinning.atom import (
+    Atoms,
+    Gates,
+    Prior,
+    ellipse,
+    gates_of,
+    open_counts,
+    predict,
+    tilted,
+)
+from thincrm.thinning.links import working_point
+
+__all__ = ["move_counts"]
+
+
+@compiled
+def _fit(
+    basis_TJ: np.ndarray,
+    mean_J: np.ndarray,
+    precision_J: np.ndarray,
+    point_T: np.ndarray,
+    weight_T: np.ndarray,
+    factor_JJ: np.ndarray,
+    centre_J: np.ndarray,
+) -> float:
+    """Fill R and Q^-1 v; return log |Q|^(-1/2) exp(v' Q^-1 v / 2)."""
+    size = mean_J.size
+    for j in range(size):
+        for k in range(j, size):
+            factor_JJ[j, k] = 0.0
+        factor_JJ[j, j] = precision_J[j]
+        centre_J[j] = precision_J[j] * mean_J[j]
+    for t in range(point_T.size):
+        for i in range(size):
+            scaled = weight_T[t] * basis_TJ[t, i]
+            centre_J[i] += scaled * point_T[t]
+            for j in range(i, size):
+                factor_JJ[i, j] += scaled * basis_TJ[t, j]
+    factor(factor_JJ)
+    solve_transposed(factor_JJ, centre_J)
+    evidence = -0.5 * log_det_factor(factor_JJ)
+    for j in range(size):
+        evidence += 0.5 * centre_J[j] * centre_J[j]
+    solve_factor(factor_JJ, centre_J)
+    return evidence
+
+
+@compiled
+def _centred_draw(state: np.ndarray, factor_JJ: np.ndarray, out_J: np.ndarray) -> None:
+    """Fill `out_J` with a N(0, Q^-1) draw."""
+    for j in range(out_J.size):
+        out_J[j] = normal(state)
+    solve_factor(factor_JJ, out_J)
+
+
+@compiled
+def _stand_in(
+    state: np.ndarray, gates: Gates, eta_T: np.ndarray, point_T: np.ndarray, weight_T: np.ndarray
+) -> Gates:
+    """Open gates given the predictors, and fill the working points of the counts."""
+    open_T = np.empty(eta_T.size, np.int64)
+    shut_T, never_T = np.empty(eta_T.size, np.int64), np.empty(eta_T.size)
+    open_counts(state, eta_T, gates, open_T)
+    for t in range(eta_T.size):
+        trials = gates.positive_T[t] + gates.silent_T[t]
+        point_T[t], weight_T[t] = working_point(open_T[t], trials, gates.link)
+        shut_T[t], never_T[t] = trials - open_T[t], 0.0
+    return Gates(gates.link, open_T, shut_T, never_T)
+
+
+@compiled
+def move_counts(first: int, stop: int, key: np.uint64, prior: Prior, atoms: Atoms) -> None:
+    """Open gates, then ellipse, jump, ellipse: the palindrome keeps the move reversible."""
+    n_widths, n_rows, size = prior.basis_MTJ.shape
+    mean_J = prior.mean_J
+    eta_T, point_T, weight_T = np.empty(n_rows), np.empty(n_rows), np.empty(n_rows)
+    factor_2JJ, centre_2J = np.empty((2, size, size)), np.empty((2, size))
+    other_J, new_J = np.empty(size), np.empty(size)
+    for k in range(first, stop):
+        state, m = new_stream(key, k), atoms.width_K[k]
+        w_J, precision_J, basis_TJ = atoms.weight_KJ[k], atoms.precision_KJ[k], prior.basis_MTJ[m]
+        predict(basis_TJ, w_J, eta_T)
+        seen = _stand_in(state, gates_of(atoms, k), eta_T, point_T, weight_T)
+        here, there = 0, 1
+        gain = -_fit(
+            basis_TJ, mean_J, precision_J, point_T, weight_T, factor_2JJ[here], centre_2J[here]
+        )
+        for turn in range(2 if n_widths > 1 else 1):
+            if turn == 1:
+                predict(basis_TJ, w_J, eta_T)
+                gain -= tilted(eta_T, seen, point_T, weight_T)
+                new_m = (m + 1 + int(uniform(state) * (n_widths - 1))) % n_widths
+                new_TJ = prior.basis_MTJ[new_m]
+                gain += _fit(
+                    new_TJ,
+                    mean_J,
+                    precision_J,
+                    point_T,
+                    weight_T,
+                    factor_2JJ[there],
+                    centre_2J[there],
+                )
+                _centred_draw(state, factor_2JJ[there], new_J)
+                for j in range(size):
+                    new_J[j] += centre_2J[there, j]
+                predict(new_TJ, new_J, eta_T)
+                gain += tilted(eta_T, seen, point_T, weight_T)
+                if math.log(uniform(state)) < gain:
+                    for j in range(size):
+                        w_J[j] = new_J[j]
+                    atoms.width_K[k], basis_TJ, here = new_m, new_TJ, there
+            _centred_draw(state, factor_2JJ[here], other_J)
+            ellipse(state, basis_TJ, seen, point_T, weight_T, centre_2J[here], other_J, w_J)

@@ -1,0 +1,166 @@
+"""SigmoidGP: an activation curve is a Gaussian random field through a probit or logistic link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from thincrm.errors import InvalidInput, check_count, check_finite, check_positive
+from thincrm.numerics.arrays import ArrayLike, Float, Int, Seed, as_generator
+from thincrm.ports import GateEvidence
+from thincrm.thinning.basis import Basis, check_widths, scaled_rows, squared_distance, start
+from thincrm.thinning.counts import move_counts
+from thincrm.thinning.linear import apply_moves, predictor
+from thincrm.thinning.links import LOGISTIC, PROBIT
+from thincrm.thinning.moves import Move, move_weights, move_width, refresh
+from thincrm.thinning.orthant import mean_link, pair_link
+
+__all__ = ["GPState", "SigmoidGP"]
+
+_LINKS = {"probit": PROBIT, "logistic": LOGISTIC}
+_SMALLEST_SHARE = 1e-10
+
+
+class GPState(NamedTuple):
+    """The auxiliary variables x_k of each atom."""
+
+    weights: Float  # K x J: the level, then the field in whitened coordinates
+    width: Int  # K: index into the dictionary of widths
+
+
+@dataclass(frozen=True, slots=True)
+class SigmoidGP:
+    """Thinning by a Gaussian process (paper, section 4.2).
+
+        b_k ~ N(bias_mean, bias_spread^2),   m_k ~ Uniform
+        f_k ~ GP(b_k, amplitude^2 exp(-psi_{m_k} |t - t'|^2)),   p_tk = link(f_k(t))
+
+    The field is carried by its values at the centres C (the distinct covariate values, or
+    `max_centres` spread over them) and is, elsewhere, its conditional mean given those:
+    f(t) = b + k(t, C) K_CC^-1 (f_C - b). At the centres it is the process itself.
+
+    Parameters
+    ----------
+    widths : sequence of float
+        The dictionary psi of inverse squared lengths, in units of `scale`: 25 is a length of 0.2.
+    bias_mean, bias_spread, amplitude : float
+        Of the level around which an atom's field varies, and of that variation. With a bias_mean
+        below 0, atoms are open in few places.
+    link : {"probit", "logistic"}
+        From the field to a probability.
+    scale, centres, max_centres
+        As in ProbitRVM.
+    """
+
+    widths: Sequence[float] = (25.0, 100.0, 400.0)
+    bias_mean: float = -1.0
+    bias_spread: float = 1.0
+    amplitude: float = 2.0
+    link: Literal["probit", "logistic"] = "probit"
+    scale: float | Sequence[float] | None = None
+    centres: ArrayLike | None = None
+    max_centres: int = 100
+
+    def __post_init__(self) -> None:
+        check_widths(self.widths)
+        check_finite("bias_mean", self.bias_mean)
+        check_positive("bias_spread", self.bias_spread)
+        check_positive("amplitude", self.amplitude)
+        check_count("max_centres", self.max_centres)
+        if self.link not in _LINKS:
+            raise InvalidInput(f"link must be 'probit' or 'logistic', got {self.link!r}.")
+
+    def prepare(self, t: Any) -> Basis:
+        """Return the whitened basis at the distinct rows of `t`, for every width."""
+        known, scale, centres = start(t, self.scale, self.centres, self.max_centres)
+        return Basis(known, scale, centres, self._basis(known.rows / scale, centres))
+
+    def _basis(self, rows_TC: Float, centres: Float) -> Float:
+        """Return F with F F' = K at the centres: k(t, C) U d^(-1/2), K_CC = U diag(d) U'.
+
+        A first column of ones carries the level. Directions with a share of the variance below
+        1e-10 are left out (their columns are 0): the squared exponential has many such.
+        """
+        psi_M = np.asarray(self.widths, float)[:, None, None]
+        inner_MLL = self.amplitude**2 * np.exp(-psi_M * squared_distance(centres, centres))
+        cross_MTL = self.amplitude**2 * np.exp(-psi_M * squared_distance(rows_TC, centres))
+        size_ML, direction_MLL = np.linalg.eigh(inner_MLL)
+        kept_ML = size_ML > _SMALLEST_SHARE * size_ML[:, -1:]
+        inverse_ML = np.where(kept_ML, 1.0 / np.sqrt(np.where(kept_ML, size_ML, 1.0)), 0.0)
+        field_MTL = (cross_MTL @ direction_MLL) * inverse_ML[:, None, :]
+        return np.concatenate([np.ones((*field_MTL.shape[:2], 1)), field_MTL], axis=2)
+
+    def _prior(self, size: int) -> tuple[Float, Float]:
+        """Return the (J,) prior means and precisions of the weights."""
+        mean_J, precision_J = np.zeros(size), np.ones(size)
+        mean_J[0], precision_J[0] = self.bias_mean, self.bias_spread**-2
+        return mean_J, precision_J
+
+    def draw(self, rng: Seed, n_atoms: int, prepared: Basis) -> GPState:
+        """Draw the fields of `n_atoms` atoms."""
+        rng = as_generator(rng)
+        mean_J, precision_J = self._prior(prepared.basis_MTJ.shape[2])
+        noise_KJ = rng.standard_normal((n_atoms, mean_J.size))
+        weights = mean_J + noise_KJ / np.sqrt(precision_J)
+        return GPState(weights, rng.integers(0, len(self.widths), n_atoms))
+
+    def predictor(self, x: GPState, prepared: Basis, t: Any = None) -> Float:
+        """Return the (T, K) values of the fields."""
+        if t is None:
+            return predictor(prepared.basis_MTJ, x.weights, x.width)
+        basis_MTJ = self._basis(scaled_rows(prepared, t), prepared.centres)
+        return predictor(basis_MTJ, x.weights, x.width)
+
+    def log_odds(self, x: GPState, prepared: Basis, t: Any = None) -> Float:
+        """Return the (T, K) log p/(1-p) at the prepared rows, or at any covariates `t`."""
+        eta_TK = self.predictor(x, prepared, t)
+        if self.link == "logistic":
+            return eta_TK
+        return np.asarray(log_ndtr(eta_TK) - log_ndtr(-eta_TK))
+
+    def log_prob(self, x: GPState, prepared: Basis) -> Float:
+        """Return the (K,) log densities of (weights, width)."""
+        mean_J, precision_J = self._prior(x.weights.shape[1])
+        gap_KJ = x.weights - mean_J
+        normal_KJ = 0.5 * (np.log(precision_J / (2 * np.pi)) - precision_J * gap_KJ**2)
+        return np.asarray(normal_KJ.sum(1) - np.log(len(self.widths)))
+
+    def mean_activation(self, prepared: Basis, t: Any = None) -> Float:
+        """Return the (T,) prior means of p."""
+        roots = self._roots(prepared, scaled_rows(prepared, t))
+        return mean_link(roots, self.bias_mean, _LINKS[self.link])
+
+    def pair_activation(
+        self, prepared: Basis, s: Any, t: Any, coupling: Literal["independent", "comonotone"]
+    ) -> Float:
+        """Return the (S, T) prior means of p_s p_t, or of the smaller of the two."""
+        rows_SC, rows_TC = scaled_rows(prepared, s), scaled_rows(prepared, t)
+        roots = self._roots(prepared, np.concatenate([rows_SC, rows_TC]))
+        return pair_link(roots, self.bias_mean, len(rows_SC), coupling, _LINKS[self.link])
+
+    def _roots(self, prepared: Basis, rows_RC: Float) -> Iterator[Float]:
+        """Yield A, one a width: the fields at the rows are N(bias_mean, A A')."""
+        _, precision_J = self._prior(prepared.basis_MTJ.shape[2])
+        yield self._basis(rows_RC, prepared.centres) / np.sqrt(precision_J)
+
+    def redraw(self, rng: Seed, x: GPState, evidence: GateEvidence, prepared: Basis) -> GPState:
+        """Move x given the gates; cost per atom O(M T J + J^3), whatever the observations."""
+        return self.move(
+            rng, x, evidence, prepared, (refresh, move_width, move_weights, move_counts)
+        )
+
+    def move(
+        self, rng: Seed, x: GPState, evidence: GateEvidence, prepared: Basis, moves: Sequence[Move]
+    ) -> GPState:
+        """Apply some of the moves of `thincrm.thinning.moves`, in order."""
+        mean_J, precision_J = self._prior(x.weights.shape[1])
+        state = (x.weights, np.tile(precision_J, (len(x.width), 1)), x.width)
+        link = _LINKS[self.link]
+        weights, _, width = apply_moves(
+            rng, moves, link, prepared.basis_MTJ, mean_J, (0.0, 0.0), evidence, state
+        )
+        return GPState(weights, width)
