@@ -1,1 +1,71 @@
-"""Bayesian nonparametrics for data that come with a covariate: thinned random measures."""
+"""Bayesian nonparametrics for data that come with a covariate: thinned random measures.
+
+    model = Lévy measure  ×  thinning function  ×  likelihood
+            how heavy        where an atom        what open atoms
+            atoms are        is open              do to data
+
+Names are loaded when first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from thincrm.levy import (
+        BetaProcess,
+        GammaProcess,
+        GeneralizedGammaProcess,
+        StableBetaProcess,
+        StableProcess,
+    )
+    from thincrm.measure import ThinnedCRM
+    from thincrm.ports import GateEvidence, MassEvidence
+    from thincrm.thinning import Always, Bump, FunctionThinning, ProbitRVM, SigmoidGP
+
+_HOME = {
+    "Always": "thinning",
+    "BetaProcess": "levy",
+    "Bump": "thinning",
+    "FunctionThinning": "thinning",
+    "GammaProcess": "levy",
+    "GateEvidence": "ports",
+    "GeneralizedGammaProcess": "levy",
+    "MassEvidence": "ports",
+    "ProbitRVM": "thinning",
+    "SigmoidGP": "thinning",
+    "StableBetaProcess": "levy",
+    "StableProcess": "levy",
+    "ThinnedCRM": "measure",
+}
+_ROOMS = ("levy", "measure", "processes", "testing", "thinning")
+__version__ = "0.1.0"
+__all__ = [
+    "Always",
+    "BetaProcess",
+    "Bump",
+    "FunctionThinning",
+    "GammaProcess",
+    "GateEvidence",
+    "GeneralizedGammaProcess",
+    "MassEvidence",
+    "ProbitRVM",
+    "SigmoidGP",
+    "StableBetaProcess",
+    "StableProcess",
+    "ThinnedCRM",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"thincrm.{_HOME[name]}"), name)
+    if name in _ROOMS:
+        return import_module(f"thincrm.{name}")
+    raise AttributeError(f"module 'thincrm' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_ROOMS])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -17,7 +19,27 @@ _OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"
 
 def compiled(loop: F) -> F:
     """Compile a loop over arrays; the same body is its own reference in plain Python."""
-    return cast(F, numba.njit(loop, **_OPTIONS))
+    dispatcher = numba.njit(loop, **_OPTIONS)
+    _watch_whole_package(dispatcher)
+    return cast(F, dispatcher)
+
+
+@cache
+def _package_stamp() -> tuple[float, int]:
+    """Return the newest change among the package's files, and their total size."""
+    stats = [path.stat() for path in Path(__file__).parents[1].rglob("*.py")]
+    return max(stat.st_mtime for stat in stats), sum(stat.st_size for stat in stats)
+
+
+def _watch_whole_package(dispatcher: Any) -> None:
+    """Let any changed file of the package void a cached loop.
+
+    numba looks only at the file a loop stands in, and loops inline loops of other files: after an
+    edit to one of those it would go on running the old code.
+    """
+    index: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if hasattr(index, "_source_stamp"):
+        index._source_stamp = _package_stamp()
 
 
 class _SayOnce(event.Listener):

@@ -18,10 +18,10 @@ __all__ = ["fold_key", "fresh_key", "new_stream", "open_stream", "sweep_generato
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_A = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_B = np.uint64(0x94D049BB133111EB)
-_U11, _U17, _U19, _U23, _U27, _U30, _U31, _U41, _U45 = (
-    np.uint64(n) for n in (11, 17, 19, 23, 27, 30, 31, 41, 45)
+_U12, _U17, _U19, _U23, _U27, _U30, _U31, _U41, _U45 = (
+    np.uint64(n) for n in (12, 17, 19, 23, 27, 30, 31, 41, 45)
 )
-_TO_UNIT = 2.0**-53
+_TO_UNIT = 2.0**-52  # with 53 bits the half step would round the largest draw up to 1
 
 
 @compiled
@@ -68,7 +68,7 @@ def uniform(state: np.ndarray) -> float:
     state[0] = s0 ^ s3
     state[2] = s2 ^ shifted
     state[3] = (s3 << _U45) | (s3 >> _U19)
-    return (np.float64(out >> _U11) + 0.5) * _TO_UNIT
+    return (np.float64(out >> _U12) + 0.5) * _TO_UNIT
 
 
 def fresh_key(rng: Seed) -> np.uint64:

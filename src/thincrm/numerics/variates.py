@@ -180,7 +180,10 @@ def binomial(state: np.ndarray, n: int, p: float) -> int:
     successes = 0
     trials = 0.0
     while True:
-        trials += math.floor(math.log(uniform(state)) / log_q) + 1.0
+        wait = math.log(uniform(state)) / log_q
+        if not wait < n:  # too long for an integer when p is tiny
+            return successes
+        trials += math.floor(wait) + 1.0
         if trials > n:
             return successes
         successes += 1
