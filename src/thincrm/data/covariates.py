@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -68,7 +70,9 @@ class Covariates:
                 column.size and np.all(column == np.round(column)) and np.abs(column).max() < 1e15
             )
             return pd.Index(column.astype(np.int64) if whole else column, name=self.names[0])
-        stamps = np.datetime64(0, "us") + np.round(column * 86_400e6).astype("m8[us]")
+        whole = np.floor(column)
+        ticks = np.round((column - whole) * 8_640e6)  # a float day keeps 10 microseconds, not 1
+        stamps = np.datetime64(0, "us") + whole.astype("m8[D]") + (10 * ticks).astype("m8[us]")
         index = pd.DatetimeIndex(stamps, name=self.names[0])
         return index.tz_localize("UTC") if self.kind == "date+utc" else index
 
@@ -84,42 +88,53 @@ def covariates(t: Any) -> Covariates:
 
 def encode(t: Any) -> tuple[Float, str, tuple[str, ...]]:
     """Return (values (N, C) float, kind, column names) of covariates in any usual form."""
-    if isinstance(t, pd.DataFrame):
-        parts = [_column(t[name], str(name)) for name in t.columns]
-        if not parts:
-            raise InvalidInput("t is a table without columns: pass at least one covariate.")
-        values = np.column_stack([part for part, _ in parts])
-        kind = parts[0][1] if len(parts) == 1 else "number"
-        if len(parts) > 1 and any(k != "number" for _, k in parts):
-            raise InvalidInput(
-                "t has several columns and one holds dates: turn dates into numbers first, "
-                "so that each column's scale is yours to choose."
-            )
-        return values, kind, tuple(str(name) for name in t.columns)
-    name = str(t.name) if isinstance(t, pd.Series | pd.Index) and t.name is not None else "t"
-    array: Any = t if isinstance(t, pd.Series | pd.Index) else _as_array(t)
-    if array.ndim == 0:
-        array = array.reshape(1)
-    if array.ndim == 2:
-        values = np.column_stack(
-            [_column(array[:, c], f"t[:, {c}]")[0] for c in range(array.shape[1])]
+    columns = _columns(t)
+    if not columns:
+        raise InvalidInput("t is a table without columns: pass at least one covariate.")
+    parts = [_column(column, name) for name, column in columns]
+    kind = parts[0][1] if len(parts) == 1 else "number"
+    if any(k != kind for _, k in parts):
+        raise InvalidInput(
+            "t has several columns and one holds dates: turn dates into numbers first, "
+            "so that each column's scale is yours to choose."
         )
-        return values, "number", tuple(f"t{c}" for c in range(array.shape[1]))
-    if array.ndim != 1:
+    return np.column_stack([part for part, _ in parts]), kind, tuple(name for name, _ in columns)
+
+
+def _columns(t: Any) -> list[tuple[str, Any]]:
+    """Return the columns of `t` with their names."""
+    if isinstance(t, pd.MultiIndex):
+        t = t.to_frame(index=False, allow_duplicates=True)
+    if isinstance(t, pd.DataFrame):
+        return [(str(name), t.iloc[:, c]) for c, name in enumerate(t.columns)]
+    if isinstance(t, pd.Series | pd.Index):
+        return [("t" if t.name is None else str(t.name), t)]
+    array = np.atleast_1d(_as_array(t))
+    if array.ndim > 2:
         raise InvalidInput(f"t must have one or two dimensions, got {array.ndim}.")
-    values, kind = _column(array, name)
-    return values[:, None], kind, (name,)
+    if array.ndim == 1:
+        return [("t", array)]
+    n_columns = array.shape[1]
+    return [("t" if n_columns == 1 else f"t{c}", array[:, c]) for c in range(n_columns)]
 
 
 def _as_array(t: Any) -> Any:
     """Return a NumPy array, leaving dates and strings as objects for pandas to read."""
-    if isinstance(t, str | datetime.date):
+    if isinstance(t, dict | set | frozenset):
+        raise InvalidType("t must be in the order of the observations: pass a list or an array.")
+    if isinstance(t, np.ma.MaskedArray):
+        _refuse(np.ma.getmaskarray(t).ravel(), np.ma.getdata(t).ravel(), "t", "is masked")
+    if isinstance(t, str | datetime.date) or not hasattr(t, "__iter__"):
         t = [t]
-    items = t if isinstance(t, np.ndarray) else list(t) if hasattr(t, "__iter__") else t
-    if isinstance(items, list) and items and isinstance(items[0], str | datetime.date | pd.Period):
-        out = np.empty(len(items), object)
-        out[:] = items
-        return out
+    try:
+        items = t if isinstance(t, np.ndarray) else list(t)
+    except TypeError as error:
+        raise InvalidType("t must be a list or an array of numbers or dates.") from error
+    if isinstance(items, list):
+        if any(isinstance(item, bool) for item in items):
+            raise InvalidType("t must hold numbers or dates, got True/False values.")
+        if items and isinstance(items[0], str | datetime.date | pd.Period):
+            return np.fromiter(items, object, len(items))
     try:
         return np.asarray(items)
     except ValueError as error:
@@ -130,7 +145,10 @@ def _as_array(t: Any) -> Any:
 
 def _column(column: Any, name: str) -> tuple[Float, str]:
     """Return one column as floats, and its kind."""
-    series: Any = pd.Series(column)
+    try:
+        series: Any = pd.Series(column).infer_objects()
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InvalidType(f"{name} cannot be read as numbers or dates ({error}).") from error
     if series.size == 0:
         raise InvalidInput(f"{name} is empty: pass one covariate per observation.")
     if isinstance(series.dtype, pd.PeriodDtype):
@@ -154,16 +172,37 @@ def _numbers(series: pd.Series[Any], name: str) -> Float:
 
 def _objects(series: pd.Series[Any], name: str) -> tuple[Float, str]:
     """Read a column of Python objects: numbers, dates, or strings of either."""
-    missing = series.isna().to_numpy()
-    _refuse(missing, series.to_numpy(object), name, "is missing")
+    _refuse(series.isna().to_numpy(), series.to_numpy(object), name, "is missing")
     if any(isinstance(value, bool) for value in series):
         raise InvalidType(f"{name} must hold numbers or dates, got True/False values.")
-    if not any(isinstance(value, datetime.date) for value in series):
+    numeric = [isinstance(value, Real | Decimal) for value in series]
+    if all(numeric):
+        return _numbers(series.map(_float), name), "number"
+    if any(numeric):
+        place = numeric.index(False)
+        raise InvalidInput(
+            f"{name} mixes numbers with other values "
+            f"(first: {_shown(series.iloc[place])} at position {place}): "
+            "use numbers or dates, not both."
+        )
+    if all(isinstance(value, str) for value in series):
         numbers = pd.to_numeric(series, errors="coerce")
         if numbers.notna().all():
             return _numbers(numbers.astype(float), name), "number"
+    return _days(_dates(series, name), name)
+
+
+def _float(value: Any) -> float:
     try:
-        dates = pd.to_datetime(series.map(_stamp), format="ISO8601")
+        return float(value)
+    except OverflowError:
+        return float("inf")
+
+
+def _dates(series: pd.Series[Any], name: str) -> pd.Series[Any]:
+    """Read a column of date objects and ISO strings."""
+    try:
+        return pd.to_datetime(series.map(_stamp), format="ISO8601")
     except (ValueError, TypeError, OverflowError) as error:
         if "timezone" in str(error).lower() or "tz-" in str(error).lower():
             raise InvalidType(
@@ -174,13 +213,14 @@ def _objects(series: pd.Series[Any], name: str) -> tuple[Float, str]:
             f"{name} holds values that are neither numbers nor ISO dates "
             f"(first: {_first_unreadable(series)}): use numbers or dates such as 1862-12-01."
         ) from error
-    return _days(dates, name)
 
 
 def _stamp(value: Any) -> Any:
-    """Return an ISO string for pandas to read: a bare year is its first day."""
+    """Return what pandas can read: a bare year is its first day, the clock is no covariate."""
     if isinstance(value, pd.Period):
-        return value.to_timestamp().isoformat()
+        value = value.to_timestamp()
+    if not isinstance(value, str | datetime.date | np.datetime64) or value in ("now", "today"):
+        raise ValueError("not a date")
     return value.isoformat() if isinstance(value, datetime.date) else value
 
 
@@ -189,16 +229,21 @@ def _first_unreadable(series: pd.Series[Any]) -> str:
         try:
             pd.to_datetime(_stamp(value), format="ISO8601")
         except (ValueError, TypeError, OverflowError):
-            return f"{value!r} at position {place}"
-    return repr(series.iloc[0])
+            return f"{_shown(value)} at position {place}"
+    return _shown(series.iloc[0])
+
+
+def _shown(value: Any) -> str:
+    return " ".join(repr(value).split())[:60]
 
 
 def _days(series: pd.Series[Any], name: str) -> tuple[Float, str]:
     aware = series.dt.tz is not None
     stamps = (series.dt.tz_convert("UTC").dt.tz_localize(None) if aware else series).to_numpy()
-    _refuse(np.isnat(stamps), series.to_numpy(object), name, "is missing")
-    micro = stamps.astype("M8[us]").astype(np.int64)
-    return micro / 86_400e6, "date+utc" if aware else "date"
+    _refuse(np.isnat(stamps), stamps, name, "is missing")
+    micro = stamps.astype("M8[us]")  # wraps round silently 292,000 years from 1970
+    _refuse(micro.astype("M8[s]") != stamps.astype("M8[s]"), stamps, name, "is too far away")
+    return micro.astype(np.int64) / 86_400e6, "date+utc" if aware else "date"
 
 
 def _refuse(bad: Any, values: Any, name: str, what: str) -> None:

@@ -33,16 +33,20 @@ def _mix(word: np.uint64) -> np.uint64:
 
 @compiled
 def fold_key(key: np.uint64, number: int) -> np.uint64:
-    """Return the key of branch `number` of `key`: fold_key(fold_key(seed, chain), sweep)."""
-    return _mix(_mix(key + _GOLDEN) ^ (np.uint64(number) * _GOLDEN + _MIX_B))
+    """Return the key of branch `number` of `key`: fold_key(fold_key(seed, chain), sweep).
+
+    Outside compiled code wrap it: `np.uint64(fold_key(...))`, since numba returns a Python int.
+    """
+    return _mix(_mix(np.uint64(key) + _GOLDEN) ^ (np.uint64(number) * _GOLDEN + _MIX_B))
 
 
 @compiled
 def open_stream(state: np.ndarray, key: np.uint64, item: int) -> None:
     """Fill `state` (4 uint64) with the stream of `item` under `key`."""
     word = np.uint64(item)
-    state[0] = _mix(key + _GOLDEN)
-    state[1] = _mix(key + _GOLDEN + _GOLDEN)
+    start = np.uint64(key) + _GOLDEN  # a signed key would be added as a float
+    state[0] = _mix(start)
+    state[1] = _mix(start + _GOLDEN)
     state[2] = _mix(word ^ state[0])
     state[3] = _mix(word + state[1])
 

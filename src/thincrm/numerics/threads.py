@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from thincrm.errors import check_count
 
-__all__ = ["map_blocks", "using_threads"]
+__all__ = ["map_blocks", "thread_count", "using_threads"]
 
 R = TypeVar("R")
 _pool: ContextVar[ThreadPoolExecutor | None] = ContextVar("pool", default=None)
@@ -39,6 +39,12 @@ def using_threads(n_threads: int | None) -> Iterator[int]:
             yield n
         finally:
             _pool.reset(token)
+
+
+def thread_count() -> int:
+    """Return how many threads `map_blocks` uses here."""
+    pool = _pool.get()
+    return 1 if pool is None else pool._max_workers
 
 
 def map_blocks(work: Callable[[int, int], R], n_items: int, size: int) -> list[R]:
