@@ -1,0 +1,84 @@
+"""Learn a Lévy measure's own parameters from its masses' evidence, the masses integrated out.
+
+Given the masses of a finite approximation the total mass hardly moves: those of unused atoms pin
+it down. So it is drawn without them, and the masses after it: one exact block.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from scipy.special import betaln
+
+from thincrm.levy.beta import BetaProcess
+from thincrm.levy.gamma import GammaProcess
+from thincrm.numerics.arrays import Float
+from thincrm.numerics.slice import slice_move
+from thincrm.numerics.streams import fresh_key, new_stream
+from thincrm.numerics.variates import crt
+from thincrm.ports import MassEvidence
+
+__all__ = ["MASS_PRIOR", "RATE_PRIOR", "learn"]
+
+MASS_PRIOR = (1.0, 0.1)  # Gamma(shape, rate)
+RATE_PRIOR = (1.0, 0.1)
+
+
+@singledispatch
+def learn(
+    levy: Any, rng: np.random.Generator, log_mass: Float, evidence: MassEvidence
+) -> tuple[Any, Float]:
+    """Return (Lévy measure with new parameters, new log masses): here only the masses move."""
+    return levy, levy.redraw(rng, log_mass, evidence)
+
+
+@learn.register
+def _(
+    levy: GammaProcess, rng: np.random.Generator, log_mass: Float, evidence: MassEvidence
+) -> tuple[GammaProcess, Float]:
+    """Draw the mass given hits and exposure, the masses, then the rate given the masses.
+
+    l_k ~ CRT(hits_k, mass/K),   mass ~ Gamma(a + sum l, b + sum_k log(1 + exposure_k / rate) / K)
+    rate ~ Gamma(a' + mass, b' + sum masses)
+    """
+    n_atoms = log_mass.size
+    state = new_stream(fresh_key(rng), 0)
+    tables = sum(crt(state, int(hits), levy.mass / n_atoms) for hits in evidence.hits if hits > 0)
+    pull = float(np.log1p(evidence.exposure / levy.rate).sum()) / n_atoms
+    mass = rng.gamma(MASS_PRIOR[0] + tables) / (MASS_PRIOR[1] + pull)
+    levy = replace(levy, mass=max(mass, 1e-12))
+    log_mass = levy.redraw(rng, log_mass, evidence)
+    total = float(np.exp(log_mass).sum())
+    return replace(
+        levy, rate=rng.gamma(RATE_PRIOR[0] + levy.mass) / (RATE_PRIOR[1] + total)
+    ), log_mass
+
+
+@learn.register
+def _(
+    levy: BetaProcess, rng: np.random.Generator, log_mass: Float, evidence: MassEvidence
+) -> tuple[BetaProcess, Float]:
+    """Slice the mass in (0, K) given hits and misses, then draw the masses.
+
+    log f(mass) = sum_k log B(c mass/K + hits, c(1 - mass/K) + misses) / B(c mass/K, c(1 - mass/K))
+    """
+    n_atoms, c = log_mass.size, levy.concentration
+
+    def log_density(logit: Float) -> Float:
+        share = 1.0 / (1.0 + math.exp(-float(logit[0])))
+        a, b = c * share, c * (1.0 - share)
+        if not 0.0 < share < 1.0 or min(a, b) < 1e-300:
+            return np.array([-np.inf])
+        fit = betaln(a + evidence.hits, b + evidence.misses).sum() - n_atoms * betaln(a, b)
+        mass = n_atoms * share
+        prior = MASS_PRIOR[0] * math.log(mass) - MASS_PRIOR[1] * mass + math.log1p(-share)
+        return np.array([fit + prior])
+
+    start = np.array([math.log(levy.mass / (n_atoms - levy.mass))])
+    logit = float(slice_move(rng, start, log_density)[0])
+    levy = replace(levy, mass=n_atoms / (1.0 + math.exp(-logit)))
+    return levy, levy.redraw(rng, log_mass, evidence)
