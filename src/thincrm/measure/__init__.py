@@ -1,0 +1,8 @@
+"""Thinned completely random measures as random measures: draws, moments, correlation."""
+
+from thincrm.measure.normalized import NormalizedCRM
+from thincrm.measure.pictures import plot_correlation
+from thincrm.measure.realisation import Realisation
+from thincrm.measure.thinned import ThinnedCRM
+
+__all__ = ["NormalizedCRM", "Realisation", "ThinnedCRM", "plot_correlation"]
