@@ -13,6 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from thincrm.data.counts import split_words
+    from thincrm.estimators import TopicModel
     from thincrm.levy import (
         BetaProcess,
         GammaProcess,
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
         StableBetaProcess,
         StableProcess,
     )
+    from thincrm.likelihood import NegativeBinomialFactor, PoissonFactor
     from thincrm.measure import ThinnedCRM
     from thincrm.ports import GateEvidence, MassEvidence
     from thincrm.thinning import Always, Bump, FunctionThinning, ProbitRVM, SigmoidGP
@@ -33,13 +36,17 @@ _HOME = {
     "GateEvidence": "ports",
     "GeneralizedGammaProcess": "levy",
     "MassEvidence": "ports",
+    "NegativeBinomialFactor": "likelihood",
+    "PoissonFactor": "likelihood",
     "ProbitRVM": "thinning",
     "SigmoidGP": "thinning",
     "StableBetaProcess": "levy",
     "StableProcess": "levy",
     "ThinnedCRM": "measure",
+    "TopicModel": "estimators",
+    "split_words": "data.counts",
 }
-_ROOMS = ("levy", "measure", "processes", "testing", "thinning")
+_ROOMS = ("levy", "likelihood", "measure", "processes", "testing", "thinning")
 __version__ = "0.1.0"
 __all__ = [
     "Always",
@@ -50,12 +57,16 @@ __all__ = [
     "GateEvidence",
     "GeneralizedGammaProcess",
     "MassEvidence",
+    "NegativeBinomialFactor",
+    "PoissonFactor",
     "ProbitRVM",
     "SigmoidGP",
     "StableBetaProcess",
     "StableProcess",
     "ThinnedCRM",
+    "TopicModel",
     "__version__",
+    "split_words",
 ]
 
 

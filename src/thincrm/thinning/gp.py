@@ -56,10 +56,10 @@ class SigmoidGP:
         As in ProbitRVM.
     """
 
-    widths: Sequence[float] = (25.0, 100.0, 400.0)
-    bias_mean: float = -1.0
-    bias_spread: float = 1.0
-    amplitude: float = 2.0
+    widths: Sequence[float] = (3.0, 12.0, 50.0, 200.0)
+    bias_mean: float = -1.5
+    bias_spread: float = 0.5
+    amplitude: float = 1.5
     link: Literal["probit", "logistic"] = "probit"
     scale: float | Sequence[float] | None = None
     centres: ArrayLike | None = None

@@ -1,0 +1,76 @@
+# make demo    run the main job and see a result
+# make test    every check and every test but the slow ones
+# All set-up happens by itself, in .venv; it needs Python 3.11 or newer, pip, git and make.
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PYTEST = $(BIN)/python -m pytest -n 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test quick slow lint bench pictures clean
+
+help:
+	@echo 'make demo      draw from thinned measures: a table, and pictures in demo/'
+	@echo 'make test      lint, types, one-way imports, then all tests but the slow ones'
+	@echo 'make quick     the quick tests only'
+	@echo 'make slow      the slow tests only'
+	@echo 'make lint      style, types and one-way imports, no tests'
+	@echo 'make bench     benchmarks; they print times and judge nothing'
+	@echo 'make pictures  draw the pictures of docs/ again'
+	@echo 'make clean     remove .venv, demo/ and every cache'
+
+# A python that starts and can make environments: a version manager may offer names that do not run.
+$(READY): pyproject.toml
+	@if ! $(BIN)/python -c '' 2>/dev/null; then \
+	  for name in python3.13 python3.12 python3.11 python3; do \
+	    if $$name -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+	    then python=$$name; break; fi; \
+	  done; \
+	  if [ -z "$$python" ]; then \
+	    echo 'No Python 3.11 or newer with the venv module was found: install one (python3-venv).'; \
+	    exit 1; \
+	  fi; \
+	  echo "Making a Python environment in $(VENV) with $$($$python --version) ..."; \
+	  $$python -m venv --clear $(VENV) || exit 1; \
+	fi
+	@echo 'Installing thincrm and its tools there (a minute or two; only when pyproject.toml changes) ...'
+	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install --quiet --editable '.[plot,data]' --group test
+	@touch $@
+
+demo: $(READY)
+	@$(BIN)/python -m thincrm.demo demo
+
+lint: $(READY)
+	@echo 'Style (ruff) ...'
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
+	@echo 'Types (mypy, strict) ...'
+	@$(BIN)/mypy
+	@echo 'One-way imports (import-linter) ...'
+	@$(BIN)/lint-imports --no-logo
+
+test: lint
+	@echo 'Tests, quick and joint, two processes ...'
+	@$(PYTEST) -m 'not slow'
+
+quick: $(READY)
+	@$(PYTEST) -m 'not joint and not slow'
+
+slow: $(READY)
+	@$(PYTEST) -m slow || [ $$? -eq 5 ]  # 5: there are none yet
+
+bench: export OMP_NUM_THREADS = 1
+bench: export OPENBLAS_NUM_THREADS = 1
+bench: $(READY)
+	@for script in benchmarks/bench_*.py; do \
+	  echo "$$script"; $(BIN)/python $$script || exit 1; \
+	done
+
+pictures: $(READY)
+	@$(BIN)/python -m thincrm.demo docs/pictures
+
+clean:
+	rm -rf $(VENV) demo dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

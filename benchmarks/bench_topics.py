@@ -1,0 +1,106 @@
+"""A dynamic sweep of the topic model against an iteration of tomotopy's LDA, one core, one corpus.
+
+    python benchmarks/bench_topics.py [--data sotu_counts.npz] [--topics 200]
+
+Without --data a corpus of the State of the Union's size is made up. The peer is left out where
+tomotopy is not installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from thincrm.data.counts import as_counts, tokens
+from thincrm.data.covariates import covariates
+from thincrm.gibbs.topics import SWEEP, TopicProblem, start_state
+from thincrm.levy import GammaProcess
+from thincrm.likelihood import PoissonFactor
+from thincrm.numerics.streams import sweep_generator
+from thincrm.numerics.threads import using_threads
+from thincrm.thinning import Always, ProbitRVM
+
+SWEEPS = 30
+
+
+def corpus(path: str | None) -> tuple[sparse.csr_array, np.ndarray]:
+    if path is not None:
+        counts = as_counts(sparse.load_npz(path))
+        table = np.genfromtxt(
+            Path(path).with_name("sotu_docs.csv"), delimiter=",", names=True, dtype=None,
+            encoding="utf-8", usecols=("decade",), invalid_raise=False,
+        )  # fmt: skip
+        return counts, np.asarray(table["decade"])
+    rng = np.random.default_rng(0)
+    topics = rng.dirichlet(np.full(1000, 0.05), 100)
+    rows = [rng.multinomial(66, rng.dirichlet(np.full(100, 0.05)) @ topics) for _ in range(6000)]
+    return as_counts(np.array(rows)), np.sort(rng.integers(0, 22, 6000))
+
+
+def problem(counts: sparse.csr_array, t: np.ndarray, n_topics: int, thinning) -> TopicProblem:
+    known = covariates(t if isinstance(thinning, ProbitRVM) else np.zeros(len(t)))
+    row = known.row.astype(np.int32)
+    return TopicProblem(
+        GammaProcess(5.0, 0.1), thinning, PoissonFactor(), thinning.prepare(known), tokens(counts),
+        row, np.argsort(row, kind="stable").astype(np.int32), known.trials, n_topics, 0, None, True,
+        None,
+    )  # fmt: skip
+
+
+def milliseconds(task: TopicProblem, n_threads: int) -> dict[str, float]:
+    with using_threads(n_threads):
+        state = start_state(sweep_generator(0, 0, 0), task)
+        spent: dict[str, list[float]] = {}
+        for sweep in range(SWEEPS):
+            rng = sweep_generator(0, 0, sweep + 1)
+            for update in SWEEP:
+                start = time.perf_counter()
+                state = update(rng, task, state)
+                spent.setdefault(update.__name__, []).append(time.perf_counter() - start)
+    return {name: 1e3 * float(np.median(times[5:])) for name, times in spent.items()}
+
+
+def lda_milliseconds(counts: sparse.csr_array, n_topics: int) -> float | None:
+    try:
+        import tomotopy  # noqa: PLC0415
+    except ImportError:
+        return None
+    model = tomotopy.LDAModel(k=n_topics, seed=1)
+    for d in range(counts.shape[0]):
+        words = counts.indices[counts.indptr[d] : counts.indptr[d + 1]]
+        number = counts.data[counts.indptr[d] : counts.indptr[d + 1]]
+        model.add_doc([str(word) for word in np.repeat(words, number)])
+    model.train(5, workers=1)
+    start = time.perf_counter()
+    model.train(SWEEPS, workers=1)
+    return 1e3 * (time.perf_counter() - start) / SWEEPS
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data")
+    parser.add_argument("--topics", type=int, default=200)
+    options = parser.parse_args()
+    counts, t = corpus(options.data)
+    print(f"{counts.shape[0]} documents, {int(counts.sum())} tokens, {options.topics} topics")
+    parts = milliseconds(problem(counts, t, options.topics, ProbitRVM()), 1)
+    for name, value in parts.items():
+        print(f"  {name:20} {value:7.2f} ms")
+    one = sum(parts.values())
+    two = sum(milliseconds(problem(counts, t, options.topics, ProbitRVM()), 2).values())
+    static = sum(milliseconds(problem(counts, t, options.topics, Always()), 1).values())
+    print(
+        f"dynamic sweep, one thread {one:.1f} ms; two threads {two:.1f} ms, {one / two:.2f} times"
+    )
+    print(f"static sweep, one thread {static:.1f} ms")
+    peer = lda_milliseconds(counts, options.topics)
+    if peer is not None:
+        print(f"tomotopy LDA, one worker {peer:.1f} ms: a dynamic sweep is {one / peer:.2f} of it")
+
+
+if __name__ == "__main__":
+    main()
