@@ -1,0 +1,160 @@
+"""Word counts: checked once, kept as sparse rows, split into train and held-out tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from thincrm.errors import InvalidInput, InvalidType, check_between
+from thincrm.numerics.arrays import Int, Seed, as_generator
+
+__all__ = ["Tokens", "as_counts", "is_text", "split_words", "tokens"]
+
+_MOST = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Documents as runs of tokens: document d is word[start[d]:start[d + 1]]."""
+
+    start: Int
+    word: np.ndarray
+    n_words: int
+
+    @property
+    def n_documents(self) -> int:
+        """Return how many documents there are, empty ones counted."""
+        return self.start.size - 1
+
+
+def is_text(X: Any) -> bool:
+    """Tell whether X is a sequence of strings rather than a table of counts."""
+    if isinstance(X, pd.Series):
+        return pd.api.types.is_string_dtype(X.dtype) or any(isinstance(x, str) for x in X)
+    if isinstance(X, np.ndarray):
+        return X.ndim == 1 and X.dtype.kind in "UOT"
+    if isinstance(X, str) or sparse.issparse(X) or isinstance(X, pd.DataFrame):
+        return False
+    # a generator would lose the item that is looked at
+    return isinstance(X, Collection) and any(isinstance(item, str) for item in X)
+
+
+def as_counts(X: Any, name: str = "X") -> Any:
+    """Return X as checked CSR counts (int64), or one sentence that says what is wrong, where."""
+    if isinstance(X, str):
+        raise InvalidType(f"{name} is one string: pass a list of texts, one a document.")
+    if isinstance(X, pd.DataFrame):
+        X = X.to_numpy()
+    is_sparse = bool(sparse.issparse(X))
+    if not is_sparse:
+        X = _dense(X, name)
+    if X.ndim != 2:
+        raise InvalidInput(
+            f"{name} must be a table, documents by words. Reshape your data: got "
+            f"{X.ndim} dimension(s)."
+        )
+    _refuse_kind(X.dtype, name)
+    if is_sparse and X.dtype.kind in "biu":
+        X = X.astype(np.int64)  # where duplicates are summed a small type would wrap
+    matrix = sparse.csr_array(X)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()  # the caller's own arrays stay as they are
+        matrix.sum_duplicates()
+    _refuse(
+        matrix,
+        ~np.isfinite(matrix.data) if matrix.dtype.kind == "f" else None,
+        name,
+        "is NaN or infinite (Input contains NaN, infinity)",
+    )
+    _refuse(matrix, matrix.data < 0, name, "is negative (Negative values in data)")
+    _refuse(matrix, matrix.data > _MOST, name, f"is above {_MOST}")
+    if matrix.dtype.kind == "f":
+        _refuse(
+            matrix,
+            matrix.data != np.round(matrix.data),
+            name,
+            "is not a whole number; counts are what a topic model explains",
+        )
+    matrix = matrix.astype(np.int64, copy=False)
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def _dense(X: Any, name: str) -> np.ndarray:
+    try:
+        array = np.asarray(X)
+        if array.dtype.kind in "OUST" or array.dtype == np.float16:
+            array = array.astype(float)
+    except (TypeError, ValueError) as error:
+        raise InvalidType(
+            f"{name} holds something that is neither a number nor a list of texts: {error}"
+        ) from error
+    return array
+
+
+def _refuse_kind(dtype: np.dtype[Any], name: str) -> None:
+    if dtype.kind == "c":
+        raise InvalidInput(f"{name} must hold counts. Complex data not supported.")
+    if dtype.kind not in "biuf":
+        raise InvalidType(f"{name} must hold counts, got {dtype}.")
+
+
+def _refuse(matrix: Any, bad: Any, name: str, what: str) -> None:
+    if bad is None or not np.any(bad):
+        return
+    place = int(np.flatnonzero(bad)[0])
+    row = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
+    raise InvalidInput(
+        f"{name}[{row}, {int(matrix.indices[place])}] = {matrix.data[place]} {what}; "
+        f"{int(np.sum(bad))} such cell(s) in all."
+    )
+
+
+def tokens(counts: Any) -> Tokens:
+    """Return the tokens of checked counts, in the order of rows and columns."""
+    length = np.asarray(counts.sum(axis=1)).reshape(-1)
+    start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+    word = np.repeat(counts.indices.astype(np.int32), counts.data)
+    return Tokens(start, word, int(counts.shape[1]))
+
+
+def split_words(X: Any, fraction: float = 0.2, random_state: Seed = 0) -> tuple[Any, Any]:
+    """Split every document's tokens at random into train and held-out counts.
+
+    Parameters
+    ----------
+    X : (D, P) counts
+        Sparse or dense.
+    fraction : float
+        Share of each document's tokens that is held out (rounded to whole tokens).
+    random_state : int or Generator
+        Seed of the split.
+
+    Returns
+    -------
+    train, heldout : (D, P) sparse counts
+        Their sum is X; tokens are drawn without replacement (multivariate hypergeometric).
+    """
+    check_between("fraction", fraction, 0.0, 1.0)
+    counts = as_counts(X)
+    rng = as_generator(random_state)
+    length = np.diff(counts.indptr)
+    row = np.repeat(np.repeat(np.arange(counts.shape[0]), length), counts.data)
+    column = np.repeat(counts.indices, counts.data)
+    order = np.lexsort((rng.random(row.size), row))
+    row, column = row[order], column[order]
+    total = np.bincount(row, minlength=counts.shape[0])
+    first = np.concatenate([[0], np.cumsum(total)])[:-1]
+    rank = np.arange(row.size) - first[row]
+    held = rank < np.round(fraction * total)[row]
+    parts = []
+    for mask in (~held, held):
+        data = np.ones(int(mask.sum()), np.int64)
+        part = sparse.coo_array((data, (row[mask], column[mask])), shape=counts.shape)
+        parts.append(sparse.csr_array(part))
+    return parts[0], parts[1]

@@ -1,0 +1,161 @@
+"""Run a topic model's chains and keep draws: the work of `TopicModel.fit`."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.special import gammaln, log_expit
+
+from thincrm.draws import TopicDraw, document_topics
+from thincrm.gibbs.chains import run_chain
+from thincrm.gibbs.progress import Sweeps
+from thincrm.gibbs.topics import (
+    SWEEP,
+    TopicProblem,
+    TopicState,
+    expand,
+    log_odds_of,
+    start_state,
+    usage_of,
+)
+from thincrm.likelihood.usage import Usage
+from thincrm.numerics.streams import sweep_generator
+
+__all__ = ["Plan", "sample"]
+
+_CHECK_EVERY = 20
+_FULL = 0.95
+_GROWTH = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How long to run, and what to keep."""
+
+    n_sweeps: int
+    n_draws: int
+    n_chains: int
+    seed: int
+    grow: bool
+    quiet: bool
+
+    @property
+    def warmup(self) -> int:
+        """Return the sweeps before the first draw is kept: a third of them."""
+        return self.n_sweeps // 3
+
+    def keeps(self, sweep: int) -> bool:
+        """Tell whether the state after `sweep` (from 1) is kept: evenly spaced, the last always."""
+        left = self.n_sweeps - sweep
+        gap = max(1, (self.n_sweeps - self.warmup) // self.n_draws)
+        return sweep > self.warmup and left % gap == 0 and left // gap < self.n_draws
+
+
+def sample(problem: TopicProblem, plan: Plan) -> tuple[list[TopicDraw], list[dict[str, float]]]:
+    """Return the kept draws of all chains, and label-free quantities after every sweep."""
+    draws: list[TopicDraw] = []
+    trace: list[dict[str, float]] = []
+    with Sweeps(plan.n_sweeps * plan.n_chains, quiet=plan.quiet) as bar:
+        for chain in range(plan.n_chains):
+            _chain(problem, plan, chain, bar, draws, trace)
+    full = [draw.scalars["n_topics"] >= draw.scalars["max_topics"] for draw in draws]
+    if np.mean(full) > 0.5 and not plan.grow:
+        warnings.warn(
+            f"All {problem.n_topics} topics are in use: the number of topics is cut off there. "
+            "Raise max_topics, or pass max_topics='grow'.",
+            stacklevel=3,
+        )
+    return draws, trace
+
+
+def _chain(
+    problem: TopicProblem,
+    plan: Plan,
+    chain: int,
+    bar: Sweeps,
+    draws: list[TopicDraw],
+    trace: list[dict[str, float]],
+) -> None:
+    state = start_state(sweep_generator(plan.seed, chain, 0), problem)
+
+    def after(sweep: int, state: TopicState) -> TopicState:
+        n_topics = int((state.evidence.total > 0).sum())
+        row = {"chain": chain, "sweep": sweep, "n_topics": n_topics, **scalars(state)}
+        trace.append(row)
+        if plan.keeps(sweep):
+            draws.append(keep(problem, state, chain, sweep))
+        bar.step(f"{n_topics} topics")
+        return state
+
+    for first in range(1, plan.n_sweeps + 1, _CHECK_EVERY):
+        sweeps = range(first, min(first + _CHECK_EVERY, plan.n_sweeps + 1))
+        state = run_chain(plan.seed, chain, problem, SWEEP, state, sweeps, after)
+        used = int((state.evidence.total > 0).sum())
+        if plan.grow and sweeps[-1] <= plan.warmup and used > _FULL * problem.n_topics:
+            rng = sweep_generator(plan.seed, chain, sweeps[-1], 1)
+            problem, state = expand(rng, problem, state, int(problem.n_topics * _GROWTH))
+
+
+def scalars(state: TopicState) -> dict[str, float]:
+    """Return label-free parameters of a state."""
+    found = {
+        "concentration": state.concentration,
+        "shape": float(np.mean(state.shape)),
+        "burstiness": state.burstiness,
+    }
+    for name in ("mass", "rate", "discount"):
+        if hasattr(state.levy, name):
+            found[name] = float(getattr(state.levy, name))
+    return found
+
+
+def keep(problem: TopicProblem, state: TopicState, chain: int, sweep: int) -> TopicDraw:
+    """Return the draw of a state, without the topics that hold no token."""
+    total = state.evidence.total
+    used = np.flatnonzero(total > 0)
+    rank = np.full(problem.n_topics, -1, np.int32)
+    rank[used] = np.arange(used.size)
+    _, topic, size = state.usage.pairs(problem.tokens)
+    thinned = used[used >= problem.n_background] - problem.n_background
+    usage = Usage(*(part[used] for part in usage_of(problem, state)))
+    more = {
+        "n_topics": used.size,
+        "n_large_topics": int((total >= 0.005 * total.sum()).sum()),
+        "max_topics": problem.n_topics,
+        "log_joint": log_joint(problem, state),
+    }
+    return TopicDraw(
+        chain=chain,
+        sweep=sweep,
+        words=sparse.csc_array(state.evidence.counts[:, used]),
+        concentration=state.concentration,
+        usage=usage,
+        log_odds=log_odds_of(problem, state.x)[:, used],
+        x=type(state.x)(*(part[thinned] for part in state.x)),
+        documents=document_topics(state.usage.n_used, rank[topic], size, used.size),
+        scalars={**more, **scalars(state)},
+        burstiness=state.burstiness,
+        labels=rank[state.topic].astype(state.topic.dtype) if state.burstiness > 0.0 else None,
+    )
+
+
+def log_joint(problem: TopicProblem, state: TopicState) -> float:
+    """Return log p(words, their topics | globals), topics, gates and usages integrated out."""
+    words, a = len(state.theta), state.concentration
+    counts = state.evidence.counts[:, : problem.n_topics]
+    total = state.evidence.total
+    fit = (gammaln(words * a) - gammaln(words * a + total)).sum()
+    cells = counts[counts > 0]
+    fit += (gammaln(a + cells) - gammaln(a)).sum()
+    usage, log_odds = usage_of(problem, state), log_odds_of(problem, state.x)
+    document, topic, size = state.usage.pairs(problem.tokens)
+    fit += (gammaln(usage.shape[topic] + size) - gammaln(usage.shape[topic])).sum()
+    with np.errstate(divide="ignore"):
+        fit += (size * np.log(usage.q[topic]) + usage.log_silent[topic]).sum()
+    fit += log_expit(log_odds[problem.row[document], topic]).sum()
+    silent = state.evidence.trials[:, None] - state.evidence.positive
+    quiet = np.logaddexp(log_expit(-log_odds), log_expit(log_odds) + usage.log_silent)
+    return float(fit + (silent * quiet).sum())

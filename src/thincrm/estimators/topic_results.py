@@ -1,0 +1,96 @@
+"""What a fitted topic model tells: labelled tables, topics matched across draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from thincrm.data.covariates import Covariates
+from thincrm.draws import TopicDraw
+from thincrm.errors import InvalidInput
+from thincrm.estimators.topic_tables import TopicTables
+from thincrm.numerics.arrays import Float
+from thincrm.thinning import Always
+
+__all__ = ["TopicResults"]
+
+
+class TopicResults:
+    """Tables of a fitted `TopicModel`."""
+
+    covariates_: Covariates
+    thinning_: Any
+    prepared_: Any
+    counts_: Any
+    seed_: int
+    _tables: TopicTables
+
+    def topics(self, n_words: int = 10, level: float = 0.9) -> pd.DataFrame:
+        """Return the `n_words` likeliest words of each topic, with credible bands."""
+        check_is_fitted(self)
+        return self._tables.topics(n_words, level, self.seed_)
+
+    def activation(self, t: Any = None, level: float = 0.9) -> pd.DataFrame:
+        """Return each topic's probability of being open through time, and its share of words.
+
+        Columns: topic, t, mean, lower, upper (of the probability), share, share_lower,
+        share_upper (expected share of words). t: where; None: the distinct times of the fit.
+        """
+        check_is_fitted(self)
+        rows = self.covariates_.rows if t is None else self._encode(t, None)
+        return self._tables.activation(rows, level, self._log_odds)
+
+    def first_active(self, level: float = 0.9) -> pd.DataFrame:
+        """Return, per topic, the first time at which it is more likely open than shut."""
+        return self._lifetimes(level, "first")
+
+    def last_active(self, level: float = 0.9) -> pd.DataFrame:
+        """Return, per topic, the last time at which it is more likely open than shut."""
+        return self._lifetimes(level, "last")
+
+    def _lifetimes(self, level: float, which: Literal["first", "last"]) -> pd.DataFrame:
+        check_is_fitted(self)
+        return self._tables.lifetimes(level, which)
+
+    def shapes(self) -> pd.DataFrame:
+        """Return the probabilities that each topic is rising, falling, peaked or intermittent."""
+        check_is_fitted(self)
+        return self._tables.shapes()
+
+    def coherence(self, n_words: int = 10) -> pd.Series:
+        """Return each topic's NPMI coherence: do its top words share documents? (-1 to 1)."""
+        check_is_fitted(self)
+        return self._tables.coherence(self.counts_, n_words)
+
+    def representative_documents(
+        self, n_documents: int = 3, periods: Sequence[Any] | None = None
+    ) -> pd.DataFrame:
+        """Return the documents with the largest share of each topic, per period.
+
+        periods: increasing covariate values that cut time into periods; None: all time as one.
+        """
+        check_is_fitted(self)
+        cuts = None if periods is None else self._encode(periods, None)[:, 0]
+        return self._tables.representative(n_documents, cuts)
+
+    def _encode(self, t: Any, n_documents: int | None) -> Float:
+        values = self.covariates_.encode(t)
+        if n_documents is not None and len(values) != n_documents:
+            raise InvalidInput(
+                f"X and t have inconsistent numbers of samples: [{n_documents}, {len(values)}]."
+            )
+        return values
+
+    def _log_odds(self, draw: TopicDraw, rows: Float) -> Float:
+        """Return the (N, K) log odds of a draw's topics at encoded covariate rows."""
+        labels = self.covariates_.labels(rows)
+        at = rows if isinstance(labels, pd.MultiIndex) else labels
+        if isinstance(self.thinning_, Always):
+            at = np.zeros(len(rows))
+        thinned = self.thinning_.log_odds(draw.x, self.prepared_, at)
+        always = np.full((len(rows), draw.words.shape[1] - thinned.shape[1]), np.inf)
+        return np.concatenate([always, thinned], axis=1)

@@ -1,0 +1,349 @@
+"""TopicModel: topics that come and go, from counts or texts and a covariate."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from thincrm.data.counts import as_counts, is_text, tokens
+from thincrm.data.covariates import Covariates, covariates
+from thincrm.errors import InvalidInput, check_count
+from thincrm.estimators.sampling import Plan, sample
+from thincrm.estimators.topic_results import TopicResults
+from thincrm.estimators.topic_tables import TopicTables, scalar
+from thincrm.evaluate.dates import cheap_log_score, log_likelihood_at, time_distribution
+from thincrm.evaluate.documents import infer_usage
+from thincrm.evaluate.inputs import document_items
+from thincrm.evaluate.perplexity import Perplexity, perplexity
+from thincrm.gibbs.topics import TopicProblem
+from thincrm.levy import GammaProcess
+from thincrm.likelihood import NegativeBinomialFactor, PoissonFactor
+from thincrm.numerics.streams import sweep_generator
+from thincrm.numerics.threads import using_threads
+from thincrm.thinning import Always, SigmoidGP
+
+__all__ = ["TopicModel"]
+
+_FIRST_GUESS = 100  # topics to start from when the truncation may grow
+_TRANSFORM, _DATES = 1, 2  # addresses of the random streams of predictions
+
+
+class TopicModel(
+    TopicResults,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    """Topics whose activation varies with a covariate; their number is learned.
+
+        model = Lévy measure × thinning function × likelihood
+
+    Parameters
+    ----------
+    levy : Lévy measure or None
+        How heavy topics are: GammaProcess() (masses are rates) or BetaProcess() (masses are
+        probabilities). Its mass and rate are where learning starts. None: GammaProcess().
+    thinning : thinning function or None
+        Where topics are open: ProbitRVM(), SigmoidGP(), Bump(), ... or Always() for the
+        exchangeable model. None: SigmoidGP().
+    likelihood : likelihood or None
+        None: PoissonFactor() for masses in (0, inf), NegativeBinomialFactor() for (0, 1).
+    max_topics : int or "grow"
+        The truncation: more topics than are needed. A warning says when they are all in use;
+        "grow" adds topics during warm-up until they are not.
+    n_sweeps : int
+        Sweeps of each chain; the first third is warm-up.
+    n_draws : int
+        Draws kept of each chain, evenly spaced over the rest.
+    n_chains : int
+        Independent chains.
+    n_background : int
+        Topics that are always open.
+    concentration : float or None
+        Of the topics' symmetric Dirichlet prior; None: learned.
+    burstiness : float or None
+        How strongly a word, once used, repeats in its document: 1 / s, where a topic's words in a
+        document are an urn of s balls. 0: not at all, as in the paper; None: learned.
+    learn : bool
+        Learn the Lévy measure's parameters too.
+    random_state : int, RandomState or None
+        The same int gives the same bits, on any number of threads.
+    n_threads : int or None
+        None: one per core.
+    vectorizer : scikit-learn vectoriser or None
+        Turns texts into counts; None: CountVectorizer(stop_words="english", min_df=2).
+    quiet : bool
+        No progress bar.
+
+    Attributes
+    ----------
+    draws_ : list of TopicDraw
+        Kept draws.
+    n_topics_ : Series
+        Draws of the number of topics that hold a token.
+    trace_ : DataFrame
+        Label-free quantities after every sweep.
+    vocabulary_ : Index
+        The words.
+    """
+
+    def __init__(
+        self,
+        levy: Any = None,
+        thinning: Any = None,
+        likelihood: Any = None,
+        *,
+        max_topics: int | Literal["grow"] = 200,
+        n_sweeps: int = 600,
+        n_draws: int = 100,
+        n_chains: int = 1,
+        n_background: int = 0,
+        concentration: float | None = None,
+        burstiness: float | None = None,
+        learn: bool = True,
+        random_state: Any = None,
+        n_threads: int | None = None,
+        vectorizer: Any = None,
+        quiet: bool = False,
+    ) -> None:
+        self.levy = levy
+        self.thinning = thinning
+        self.likelihood = likelihood
+        self.max_topics = max_topics
+        self.n_sweeps = n_sweeps
+        self.n_draws = n_draws
+        self.n_chains = n_chains
+        self.n_background = n_background
+        self.concentration = concentration
+        self.burstiness = burstiness
+        self.learn = learn
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.vectorizer = vectorizer
+        self.quiet = quiet
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = False
+        return tags
+
+    def fit(self, X: Any, y: Any = None, *, t: Any = None) -> Self:
+        """Fit to documents X (counts, or texts) with covariates t (numbers or dates).
+
+        Parameters
+        ----------
+        X : (D, P) counts, sparse or dense, or D texts
+            Documents.
+        y : None
+            Ignored.
+        t : (D,) numbers or dates, (D, C) numbers, or None
+            Covariate of each document; None: the same for all.
+        """
+        counts = self._counts(X, reset=True)
+        if counts.sum() == 0:
+            raise InvalidInput("X holds no words at all: nothing to learn from.")
+        empty = int((np.asarray(counts.sum(axis=1)) == 0).sum())
+        if empty:
+            warnings.warn(
+                f"{empty} document(s) are empty; they keep their place and say only that "
+                "topics were silent.",
+                stacklevel=2,
+            )
+        self.covariates_ = self._covariates(t, counts.shape[0])
+        problem = self._problem(counts)
+        self.prepared_, self.thinning_ = problem.prepared, problem.thinning
+        self.counts_ = counts
+        self.seed_ = _seed(self.random_state)
+        plan = Plan(
+            check_count("n_sweeps", self.n_sweeps),
+            check_count("n_draws", self.n_draws),
+            check_count("n_chains", self.n_chains),
+            self.seed_,
+            self.max_topics == "grow",
+            bool(self.quiet),
+        )
+        with using_threads(self.n_threads):
+            self.draws_, trace = sample(problem, plan)
+        self.trace_ = pd.DataFrame(trace).set_index(["chain", "sweep"])
+        self.n_topics_ = scalar(self.draws_, "n_topics")
+        self._tables = TopicTables(self.draws_, self.vocabulary_, self.covariates_)
+        self._n_features_out = self._tables.n_topics
+        return self
+
+    def _counts(self, X: Any, *, reset: bool) -> Any:
+        """Return checked counts; remember (reset) or check the words."""
+        if is_text(X):
+            if reset:
+                chosen = self.vectorizer
+                self.vectorizer_ = (
+                    CountVectorizer(stop_words="english", min_df=2) if chosen is None else chosen
+                )
+                counts = as_counts(self.vectorizer_.fit_transform(X))
+                self.vocabulary_ = pd.Index(self.vectorizer_.get_feature_names_out(), name="word")
+                self.n_features_in_ = counts.shape[1]
+                return counts
+            if not hasattr(self, "vectorizer_"):
+                raise InvalidInput("X holds texts but the model was fitted to counts: pass counts.")
+            return as_counts(self.vectorizer_.transform(X))
+        names = X.columns if isinstance(X, pd.DataFrame) else None
+        checked = validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False
+        )
+        counts = as_counts(checked)
+        if reset:
+            words = pd.RangeIndex(counts.shape[1]) if names is None else names
+            self.vocabulary_ = pd.Index(words, name="word")
+        return counts
+
+    def _covariates(self, t: Any, n_documents: int) -> Covariates:
+        if t is None:
+            if not isinstance(self.thinning, Always):
+                warnings.warn(
+                    "No covariate t was given: all documents share one, so topics cannot come "
+                    "and go. Pass t=, or thinning=Always() to say so.",
+                    stacklevel=3,
+                )
+            t = np.zeros(n_documents)
+        known = covariates(t)
+        if known.row.size != n_documents:
+            raise InvalidInput(
+                f"X and t have inconsistent numbers of samples: [{n_documents}, {known.row.size}]."
+            )
+        return known
+
+    def _problem(self, counts: Any) -> TopicProblem:
+        """Return the sampler's problem, or a sentence on why the factors do not fit together."""
+        levy = GammaProcess(5.0, 0.1) if self.levy is None else self.levy
+        thinning = SigmoidGP() if self.thinning is None else self.thinning
+        likelihood = self.likelihood
+        if likelihood is None:
+            likelihood = PoissonFactor() if levy.support > 1.0 else NegativeBinomialFactor()
+        if levy.support != likelihood.support:
+            raise InvalidInput(
+                f"{type(likelihood).__name__} needs masses in (0, {likelihood.support:g}); "
+                f"{type(levy).__name__} gives masses in (0, {levy.support:g})."
+            )
+        growing = self.max_topics == "grow"
+        n_topics = _FIRST_GUESS if growing else check_count("max_topics", self.max_topics)
+        n_background = check_count("n_background", self.n_background, 0)
+        if n_background >= n_topics and n_background > 0:
+            raise InvalidInput(
+                f"n_background must be below max_topics ({n_topics}), got {n_background}."
+            )
+        if n_topics <= levy.mass and levy.support == 1.0:
+            levy = type(levy)(**{**_fields(levy), "mass": 0.5 * n_topics})
+        known = self.covariates_
+        if isinstance(thinning, Always):
+            known = covariates(np.zeros(counts.shape[0]))
+        self.row_ = known.row.astype(np.int32)
+        return TopicProblem(
+            levy=levy,
+            thinning=thinning,
+            likelihood=likelihood,
+            prepared=thinning.prepare(known),
+            tokens=tokens(counts),
+            row=self.row_,
+            order=np.argsort(self.row_, kind="stable").astype(np.int32),
+            trials=known.trials,
+            n_topics=n_topics,
+            n_background=n_background,
+            concentration=self.concentration,
+            learn_masses=bool(self.learn),
+            burstiness=self.burstiness,
+        )
+
+    def fit_transform(self, X: Any, y: Any = None, *, t: Any = None) -> Any:
+        """Fit, then return the documents' shares of topics."""
+        return self.fit(X, y, t=t).transform(X, t=t)
+
+    def transform(self, X: Any, t: Any = None) -> Any:
+        """Return (D, K) the expected share of each topic in each document, new or old.
+
+        Averaged over the last draws, topics matched. Documents without t may come from any time.
+        """
+        check_is_fitted(self)
+        counts = self._counts(X, reset=False)
+        known = t is not None
+        rows = self._encode(t, counts.shape[0]) if known else self.covariates_.rows
+        documents = tokens(counts)
+        items = document_items(documents)
+        share = np.zeros((counts.shape[0], self._tables.n_topics))
+        with using_threads(self.n_threads):
+            for i, (draw, found) in enumerate(self._tables.latest(5)):
+                rng = sweep_generator(self.seed_, _TRANSFORM, i)
+                odds = self._log_odds(draw, rows)
+                usage = infer_usage(rng, documents, odds, draw, known=known, items_D=items)
+                share[:, found >= 0] += usage[:, found[found >= 0]]
+        return share / np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
+
+    def perplexity(self, heldout: Any) -> Perplexity:
+        """Return the perplexity of held-out counts of the fitted documents (`tc.split_words`).
+
+        The result has `.value` and `.error` (Monte Carlo standard error).
+        """
+        check_is_fitted(self)
+        with using_threads(self.n_threads):
+            return perplexity(
+                self.draws_, self.row_, as_counts(heldout, "heldout"), tokens(self.counts_)
+            )
+
+    def predict_time(
+        self,
+        X: Any,
+        candidates: Any = None,
+        *,
+        method: Literal["particles", "cheap"] = "particles",
+        n_draws: int = 10,
+        n_particles: int = 100,
+    ) -> pd.DataFrame:
+        """Return a distribution over dates for each undated document.
+
+        Parameters
+        ----------
+        X : (D, P) counts or D texts
+            Documents.
+        candidates : covariates or None
+            Times to choose from; None: the distinct ones of the fit, weighed equally.
+        method : {"particles", "cheap"}
+            Exact up to Monte Carlo error, or a plug-in multinomial score.
+        n_draws, n_particles : int
+            Draws averaged over, and particles per document and draw.
+        """
+        check_is_fitted(self)
+        documents = tokens(self._counts(X, reset=False))
+        times = self.covariates_.rows if candidates is None else self._encode(candidates, None)
+        scores = []
+        with using_threads(self.n_threads):
+            for i, (draw, _) in enumerate(self._tables.latest(n_draws)):
+                odds = self._log_odds(draw, times)
+                if method == "cheap":
+                    scores.append(cheap_log_score(documents, odds, draw))
+                else:
+                    rng = sweep_generator(self.seed_, _DATES, i)
+                    scores.append(log_likelihood_at(rng, documents, odds, draw, n_particles))
+        chance = time_distribution(np.stack(scores), np.zeros(len(times)))
+        return pd.DataFrame(chance, columns=self.covariates_.labels(times), index=_index(X))
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}
+
+
+def _index(X: Any) -> Any:
+    return X.index if isinstance(X, pd.DataFrame | pd.Series) else None
+
+
+def _seed(random_state: Any) -> int:
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(0, 2**31 - 1))

@@ -1,0 +1,1 @@
+"""Numbers from draws: perplexity, topics of new documents, dates of documents."""

@@ -1,0 +1,1 @@
+"""The sweep: map over observations, add up what they say, redraw the globals."""

@@ -1,0 +1,306 @@
+"""The topic models' sweep: an ordered list of updates of a state.
+
+tokens -> activations -> shape -> masses -> their law -> topics. Gates and usages are integrated
+out of the tokens and the activations; the other updates draw, for themselves, how many silent
+documents are open. So nothing of size documents x topics is ever made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thincrm.data.counts import Tokens
+from thincrm.levy.learning import learn
+from thincrm.likelihood.documents import Corpus, Rates, count_words, redraw_documents
+from thincrm.likelihood.start import guess_topics
+from thincrm.likelihood.topics import draw_topics, redraw_burstiness, redraw_concentration
+from thincrm.likelihood.usage import (
+    TopicEvidence,
+    Usage,
+    gate_evidence,
+    open_gates,
+    padded,
+    token_rates,
+)
+from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.streams import fresh_key
+from thincrm.numerics.threads import map_blocks, thread_count
+from thincrm.ports import GateEvidence
+
+__all__ = ["SWEEP", "TopicProblem", "TopicState", "start_state"]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicProblem:
+    """What does not change: the model's factors, the documents and their covariate rows."""
+
+    levy: Any
+    thinning: Any
+    likelihood: Any
+    prepared: Any
+    tokens: Tokens
+    row: np.ndarray  # D: covariate row of each document
+    order: np.ndarray  # D: documents sorted by row
+    trials: Int  # T: documents at each row
+    n_topics: int
+    n_background: int
+    concentration: float | None  # None: learned
+    learn_masses: bool
+    burstiness: float | None = 0.0  # None: learned
+
+
+@dataclass(frozen=True, slots=True)
+class TopicState:
+    """Where a chain stands. `topic` is per token; everything else is global."""
+
+    topic: np.ndarray  # N
+    theta: np.ndarray  # P x K, float32, columns padded to whole lanes
+    concentration: float
+    shape: Float  # K
+    log_mass: Float  # K
+    x: Any
+    levy: Any
+    usage: DocumentTopics
+    evidence: TopicEvidence
+    burstiness: float = 0.0  # 1 / s
+
+
+class DocumentTopics(NamedTuple):
+    """The topics of each document and their tokens, kept from its first token's place on."""
+
+    n_used: np.ndarray  # D
+    topic: np.ndarray  # N
+    size: np.ndarray  # N
+
+    @classmethod
+    def empty(cls, documents: Tokens) -> DocumentTopics:
+        """Return room for the topics of `documents`."""
+        n_tokens, n_documents = documents.word.size, documents.n_documents
+        room = np.zeros((2, n_tokens), np.int32)
+        return cls(np.zeros(n_documents, np.int32), room[0], room[1])
+
+    def pairs(self, documents: Tokens) -> tuple[Int, np.ndarray, np.ndarray]:
+        """Return (document, topic, size) of every pair of a document and a topic it uses."""
+        document = np.repeat(np.arange(documents.n_documents), self.n_used)
+        first = np.concatenate([[0], np.cumsum(self.n_used)])[:-1]
+        place = documents.start[document] + np.arange(document.size) - first[document]
+        return document, self.topic[place], self.size[place]
+
+
+Update = Callable[[np.random.Generator, TopicProblem, TopicState], TopicState]
+
+
+def usage_of(problem: TopicProblem, state: TopicState) -> Usage:
+    """Return the negative binomials of the topics."""
+    usage: Usage = problem.likelihood.usage(state.shape, state.log_mass)
+    return usage
+
+
+def log_odds_of(problem: TopicProblem, x: Any) -> Float:
+    """Return the (T, K) log odds of being open; background topics always are."""
+    thinned = problem.thinning.log_odds(x, problem.prepared)
+    always = np.full((len(problem.trials), problem.n_background), np.inf)
+    return np.concatenate([always, thinned], axis=1)
+
+
+def redraw_tokens(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
+    """Redraw every token's topic; documents are shared out over the threads."""
+    key, documents = fresh_key(rng), problem.tokens
+    corpus = corpus_of(problem)
+    rates = rates_of(problem, state)
+    topic, seat = state.topic.copy(), np.empty(state.topic.size, np.int8)
+    usage = DocumentTopics.empty(documents)
+    bounds = share_out(corpus)
+
+    def work(block: int, _: int) -> None:
+        redraw_documents(
+            bounds[block], bounds[block + 1], key, corpus, rates, topic, seat,
+            usage.n_used, usage.topic, usage.size,
+        )  # fmt: skip
+
+    map_blocks(work, len(bounds) - 1, 1)
+    counts = np.zeros(state.theta.shape, np.int32)
+    count_words(documents.word, topic, seat, counts)
+    return replace(state, topic=topic, usage=usage, evidence=add_up(problem, counts, usage))
+
+
+def corpus_of(problem: TopicProblem) -> Corpus:
+    """Return the documents as the token kernel takes them."""
+    documents = problem.tokens
+    items = np.arange(documents.n_documents)
+    return Corpus(problem.order, problem.row, items, documents.start, documents.word)
+
+
+def rates_of(problem: TopicProblem, state: TopicState) -> Rates:
+    """Return the pieces of the token weights."""
+    usage, log_odds = usage_of(problem, state), log_odds_of(problem, state.x)
+    longest = int(np.diff(problem.tokens.start).max(initial=0))
+    return token_rates(usage, log_odds, state.theta, state.burstiness, longest)
+
+
+def share_out(corpus: Corpus) -> list[int]:
+    """Return where to cut the sorted documents so that every thread has as many tokens."""
+    length = np.diff(corpus.start_D)[corpus.order_D]
+    shares = np.linspace(0, length.sum(), thread_count() + 1)[1:-1]
+    return [0, *np.searchsorted(np.cumsum(length), shares).tolist(), len(length)]
+
+
+def add_up(problem: TopicProblem, counts_PK: np.ndarray, usage: DocumentTopics) -> TopicEvidence:
+    """Return what the documents' topics say of the globals."""
+    document, topic, size = usage.pairs(problem.tokens)
+    n_rows, n_topics = len(problem.trials), problem.n_topics
+    place = problem.row[document].astype(np.int64) * n_topics + topic
+    positive = np.bincount(place, minlength=n_rows * n_topics).reshape(n_rows, n_topics)
+    most = int(size.max(initial=1))
+    place = (size - 1).astype(np.int64) * n_topics + topic
+    sizes_JK = np.bincount(place, minlength=most * n_topics).reshape(most, n_topics)
+    above = np.cumsum(sizes_JK[::-1], axis=0)[::-1]
+    return TopicEvidence(counts_PK, positive, above, problem.trials)
+
+
+def redraw_activations(
+    rng: np.random.Generator, problem: TopicProblem, state: TopicState
+) -> TopicState:
+    """Redraw the thinning function's variables, gates integrated out."""
+    gates = gate_evidence(usage_of(problem, state), state.evidence)
+    thinned = GateEvidence(
+        gates.positive[:, problem.n_background :],
+        gates.trials,
+        gates.log_q[:, problem.n_background :],
+    )
+    return replace(state, x=problem.thinning.redraw(rng, state.x, thinned, problem.prepared))
+
+
+def _open(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> Int:
+    log_odds = log_odds_of(problem, state.x)
+    return open_gates(rng, usage_of(problem, state), state.evidence, log_odds)
+
+
+def redraw_shape(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
+    """Redraw the shapes of the usages."""
+    log_odds = log_odds_of(problem, state.x)
+    shape = problem.likelihood.redraw_shape(
+        rng, state.shape, state.log_mass, state.evidence, log_odds
+    )
+    return replace(state, shape=shape)
+
+
+def redraw_masses(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
+    """Redraw the masses, usages integrated out."""
+    opened = _open(rng, problem, state)
+    found = problem.likelihood.mass_evidence(state.shape, state.evidence, opened)
+    return replace(state, log_mass=state.levy.redraw(rng, state.log_mass, found))
+
+
+def redraw_levy(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
+    """Redraw the Lévy measure's own parameters, and the masses with them."""
+    if not problem.learn_masses:
+        return state
+    opened = _open(rng, problem, state)
+    found = problem.likelihood.conjugate_evidence(
+        rng, state.shape, state.log_mass, state.evidence, opened
+    )
+    levy, log_mass = learn(state.levy, rng, state.log_mass, found)
+    return replace(state, levy=levy, log_mass=log_mass)
+
+
+def redraw_topics(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
+    """Redraw the burstiness, the concentration with the topics integrated out, then the topics."""
+    counts, concentration = state.evidence.counts, state.concentration
+    burstiness = state.burstiness
+    if problem.burstiness is None:
+        n_seats, above_J = int(counts.sum(dtype=np.int64)), state.evidence.above.sum(1)
+        burstiness = redraw_burstiness(rng, n_seats, above_J, burstiness)
+    if problem.concentration is None:
+        concentration = redraw_concentration(rng, counts, concentration, problem.n_topics)
+    theta = draw_topics(rng, counts, concentration, problem.n_topics)
+    return replace(state, concentration=concentration, burstiness=burstiness, theta=theta)
+
+
+SWEEP: tuple[Update, ...] = (
+    redraw_tokens,
+    redraw_activations,
+    redraw_shape,
+    redraw_masses,
+    redraw_levy,
+    redraw_topics,
+)
+
+
+def start_state(rng: np.random.Generator, problem: TopicProblem) -> TopicState:
+    """Return a state to start from: tokens guessed, everything else redrawn to fit them."""
+    n_topics, documents = problem.n_topics, problem.tokens
+    kind = np.int16 if n_topics < 2**15 else np.int32
+    topic = np.zeros(documents.word.size, kind)
+    n_passes = int(np.clip(4_000_000 // max(topic.size, 1), 15, 100))
+    guess_topics(
+        fresh_key(rng), n_passes, documents.start, documents.word, topic,
+        n_topics, documents.n_words, 3.0, 0.01 * documents.n_words, 0.05,
+    )  # fmt: skip
+    usage, evidence = count_topics(problem, topic)
+    shape = problem.likelihood.start_shape(n_topics)
+    mean_K = np.maximum(evidence.total, 0.5) / np.maximum(evidence.positive.sum(0), 1)
+    state = TopicState(
+        topic=topic,
+        theta=np.zeros(evidence.counts.shape, np.float32),
+        concentration=problem.concentration or 0.05,
+        shape=shape,
+        log_mass=problem.likelihood.start_log_mass(shape, mean_K),
+        x=problem.thinning.draw(rng, n_topics - problem.n_background, problem.prepared),
+        levy=problem.levy,
+        usage=usage,
+        evidence=evidence,
+        burstiness=0.02 if problem.burstiness is None else problem.burstiness,
+    )
+    for update in (redraw_activations,) * 10 + (redraw_topics,):
+        state = update(rng, problem, state)
+    return state
+
+
+def count_topics(
+    problem: TopicProblem, topic_N: np.ndarray
+) -> tuple[DocumentTopics, TopicEvidence]:
+    """Return the documents' topics, and the evidence, of given topics of tokens."""
+    documents, n_topics = problem.tokens, problem.n_topics
+    counts = np.zeros((documents.n_words, padded(n_topics)), np.int32)
+    np.add.at(counts, (documents.word, topic_N), 1)
+    owner = np.repeat(np.arange(documents.n_documents), np.diff(documents.start))
+    pairs, size = np.unique(owner * n_topics + topic_N, return_counts=True)
+    usage = DocumentTopics.empty(documents)
+    document, topic = np.divmod(pairs, n_topics)
+    usage.n_used[:] = np.bincount(document, minlength=documents.n_documents)
+    first = np.concatenate([[0], np.cumsum(usage.n_used)])[:-1]
+    place = documents.start[document] + np.arange(document.size) - first[document]
+    usage.topic[place], usage.size[place] = topic, size
+    return usage, add_up(problem, counts, usage)
+
+
+def expand(
+    rng: np.random.Generator, problem: TopicProblem, state: TopicState, n_topics: int
+) -> tuple[TopicProblem, TopicState]:
+    """Return the problem and state with a larger truncation: new atoms come from the prior."""
+    more = n_topics - problem.n_topics
+    problem = replace(problem, n_topics=n_topics)
+    old = state.evidence
+    counts = np.zeros((len(old.counts), padded(n_topics)), np.int32)
+    counts[:, : old.positive.shape[1]] = old.counts[:, : old.positive.shape[1]]
+    fresh = problem.thinning.draw(rng, more, problem.prepared)
+    x = type(state.x)(*(np.concatenate(pair) for pair in zip(state.x, fresh, strict=True)))
+    shape = problem.likelihood.more_shape(rng, state.shape, more)
+    state = replace(
+        state,
+        x=x,
+        shape=shape,
+        log_mass=np.concatenate([state.log_mass, state.levy.draw_log_mass(rng, n_topics)[:more]]),
+        evidence=TopicEvidence(
+            counts,
+            np.pad(old.positive, ((0, 0), (0, more))),
+            np.pad(old.above, ((0, 0), (0, more))),
+            old.trials,
+        ),
+    )
+    return problem, redraw_topics(rng, problem, state)

@@ -1,0 +1,94 @@
+"""Topics: theta_k ~ Dirichlet(concentration + counts), many small shapes at once."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from thincrm.numerics.compiled import compiled
+from thincrm.numerics.streams import new_stream, uniform
+from thincrm.numerics.variates import gamma, log_dirichlet
+
+__all__ = ["draw_gammas", "normalise", "restore_vanished"]
+
+_SURE = 1e-17
+_VANISHED = 1e-30
+
+
+@compiled
+def _small_gamma(state: np.ndarray, shape: float, inverse: float, bound: float) -> float:
+    """Return Gamma(shape < 1) (Ahrens and Dieter 1974, GS); bound = 1 + shape / e.
+
+    Below 1e-17 the acceptance test has probability 1 to the last bit, and is left out.
+    """
+    while True:
+        u = uniform(state) * bound
+        if u <= 1.0:
+            x = math.exp(math.log(u) * inverse)
+            if x < _SURE or uniform(state) <= math.exp(-x):
+                return x
+        else:
+            x = -math.log((bound - u) * inverse)
+            if math.log(uniform(state)) <= (shape - 1.0) * math.log(x):
+                return x
+
+
+@compiled
+def draw_gammas(
+    first: int,
+    stop: int,
+    key: np.uint64,
+    count_PK: np.ndarray,
+    concentration: float,
+    n_topics: int,
+    out_PK: np.ndarray,
+) -> None:
+    """Fill rows first..stop-1 of `out_PK` with Gamma(concentration + count); a stream a word."""
+    inverse = 1.0 / concentration
+    bound = 1.0 + concentration * math.exp(-1.0)
+    for p in range(first, stop):
+        state = new_stream(key, p)
+        for k in range(n_topics):
+            if count_PK[p, k] == 0 and concentration < 1.0:
+                out_PK[p, k] = _small_gamma(state, concentration, inverse, bound)
+            else:
+                out_PK[p, k] = gamma(state, concentration + count_PK[p, k])
+
+
+@compiled
+def restore_vanished(
+    key: np.uint64, count_PK: np.ndarray, concentration: float, n_topics: int, out_PK: np.ndarray
+) -> None:
+    """Draw again, in logs, the columns whose sum is too small for float32.
+
+    A sum of gammas is independent of its shares (Lukacs 1955), so choosing columns by their sums
+    leaves the law of the shares alone. With P concentration << 1 unused topics need it.
+    """
+    n_words = out_PK.shape[0]
+    total_K = np.zeros(n_topics)
+    for p in range(n_words):
+        for k in range(n_topics):
+            total_K[k] += out_PK[p, k]
+    shape_P, log_P = np.empty(n_words), np.empty(n_words)
+    for k in range(n_topics):
+        if total_K[k] < _VANISHED:
+            for p in range(n_words):
+                shape_P[p] = concentration + count_PK[p, k]
+            log_dirichlet(new_stream(key, n_words + k), shape_P, log_P)
+            for p in range(n_words):
+                out_PK[p, k] = math.exp(log_P[p])
+
+
+@compiled
+def normalise(out_PK: np.ndarray) -> None:
+    """Make every column sum to one."""
+    total_K = np.zeros(out_PK.shape[1])
+    for p in range(out_PK.shape[0]):
+        for k in range(out_PK.shape[1]):
+            total_K[k] += out_PK[p, k]
+    for k in range(out_PK.shape[1]):
+        total_K[k] = 1.0 / total_K[k] if total_K[k] > 0.0 else 0.0
+    for p in range(out_PK.shape[0]):
+        for k in range(out_PK.shape[1]):
+            out_PK[p, k] *= total_K[k]

@@ -1,0 +1,88 @@
+"""Topics and their concentration, given which words each topic holds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import gammaln
+
+from thincrm.likelihood.dirichlet import draw_gammas, normalise, restore_vanished
+from thincrm.likelihood.usage import MOST_SHAPE
+from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.slice import slice_move
+from thincrm.numerics.streams import fresh_key
+from thincrm.numerics.threads import map_blocks
+
+__all__ = [
+    "BURST_PRIOR",
+    "CONCENTRATION_PRIOR",
+    "draw_topics",
+    "redraw_burstiness",
+    "redraw_concentration",
+]
+
+CONCENTRATION_PRIOR = (1.0, 1.0)  # Gamma(shape, rate)
+BURST_PRIOR = (1.0, 0.01)  # Gamma(shape, rate) of the urn s, cut off below MOST_SHAPE
+_BLOCK = 256
+
+
+def draw_topics(
+    rng: np.random.Generator, counts_PK: np.ndarray, concentration: float, n_topics: int
+) -> np.ndarray:
+    """Draw theta_k ~ Dirichlet(concentration + counts), word by topic, float32."""
+    theta_PK = np.zeros(counts_PK.shape, np.float32)
+    key = fresh_key(rng)
+
+    def rows(first: int, stop: int) -> None:
+        draw_gammas(first, stop, key, counts_PK, concentration, n_topics, theta_PK)
+
+    map_blocks(rows, len(counts_PK), _BLOCK)
+    restore_vanished(key, counts_PK, concentration, n_topics, theta_PK)
+    normalise(theta_PK)
+    return theta_PK
+
+
+def redraw_concentration(
+    rng: np.random.Generator, counts_PK: np.ndarray, concentration: float, n_topics: int
+) -> float:
+    """Slice the concentration a with the topics integrated out (redraw them after).
+
+    log f(a) = sum_k log G(P a) / G(P a + n_k) + sum_kp log G(a + n_kp) / G(a);  unused topics
+    drop out. The last sum needs only how many cells hold more than j tokens.
+    """
+    used_PK = counts_PK[:, :n_topics]
+    total_K = used_PK.sum(0, dtype=np.int64)
+    sizes = np.bincount(used_PK.ravel())
+    above_J = (sizes.sum() - np.cumsum(sizes))[:-1].astype(float)
+    step_J = np.arange(above_J.size)
+    n_words, used_K = len(counts_PK), total_K[total_K > 0]
+
+    def log_density(log_a: Float) -> Float:
+        a = math.exp(float(log_a[0]))
+        fit = used_K.size * gammaln(n_words * a) - gammaln(n_words * a + used_K).sum()
+        fit += float(above_J @ np.log(a + step_J))
+        return np.array([fit + CONCENTRATION_PRIOR[0] * math.log(a) - CONCENTRATION_PRIOR[1] * a])
+
+    moved = slice_move(rng, np.array([math.log(concentration)]), log_density, width=0.2)
+    return math.exp(float(moved[0]))
+
+
+def redraw_burstiness(
+    rng: np.random.Generator, n_seats: int, above_J: Int, burstiness: float
+) -> float:
+    """Slice the urn s = 1 / burstiness, given how many tokens are fresh draws of their topic.
+
+    log f(s) = seats log s - sum_dk log G(s + n_dk) / G(s)
+    """
+    step_J = np.arange(above_J.size)
+
+    def log_density(log_s: Float) -> Float:
+        s = math.exp(float(log_s[0]))
+        if s < MOST_SHAPE:
+            return np.array([-np.inf])
+        fit = n_seats * math.log(s) - float(above_J @ np.log(s + step_J))
+        return np.array([fit + BURST_PRIOR[0] * math.log(s) - BURST_PRIOR[1] * s])
+
+    moved = slice_move(rng, np.array([-math.log(burstiness)]), log_density, width=0.1)
+    return math.exp(-float(moved[0]))

@@ -1,0 +1,109 @@
+"""Zero-inflated negative binomial usage: what every topic model's documents have in common.
+
+n_dk = 0 if topic k is shut in document d, else NB(shape_k, q_k): P(n) ~ q^n (1 - q)^shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit, log_expit
+
+from thincrm.likelihood.documents import Rates, bursts
+from thincrm.likelihood.lanes import LANES
+from thincrm.numerics.arrays import Float, Int
+from thincrm.ports import GateEvidence
+
+__all__ = [
+    "MOST_SHAPE",
+    "TopicEvidence",
+    "Usage",
+    "gate_evidence",
+    "log_silence",
+    "open_gates",
+    "padded",
+    "token_rates",
+]
+
+MOST_SHAPE = 20.0  # shapes end here, and the urns of bursty words begin
+
+
+class Usage(NamedTuple):
+    """Parameters of the negative binomial of each topic."""
+
+    shape: Float  # K
+    q: Float  # K
+    log_rest: Float  # K: log(1 - q)
+
+    @property
+    def log_silent(self) -> Float:
+        """Return log P(no token | open) = shape log(1 - q)."""
+        return self.shape * self.log_rest
+
+
+class TopicEvidence(NamedTuple):
+    """What documents say of the globals: integers, so any order of adding gives the same."""
+
+    counts: np.ndarray  # P x K, int32: tokens of word p in topic k; K padded to whole lanes
+    positive: Int  # T x K: documents at t with a token in topic k
+    above: Int  # J x K: documents with more than j tokens in topic k
+    trials: Int  # T: documents
+
+    @property
+    def total(self) -> Int:
+        """Return the (K,) tokens of each topic."""
+        return np.asarray(self.above.sum(0))
+
+
+def padded(n_topics: int) -> int:
+    """Return n_topics rounded up to a multiple of LANES."""
+    return -(-n_topics // LANES) * LANES
+
+
+def token_rates(
+    usage: Usage, log_odds_TK: Float, theta_PK: np.ndarray, burstiness: float, longest: int
+) -> Rates:
+    """Return the weights of tokens given activations, as log odds; topics padded to whole lanes."""
+    n_rows, n_topics = log_odds_TK.shape
+    size = theta_PK.shape[1]
+    gain, shape = np.zeros(size), np.ones(size)
+    gain[:n_topics], shape[:n_topics] = usage.q, usage.shape
+    unused = np.zeros((n_rows, size), np.float32)
+    unused[:, :n_topics] = usage.shape * usage.q * expit(log_odds_TK + usage.log_silent)
+    return Rates(theta_PK, gain, shape, unused, *bursts(burstiness, longest))
+
+
+def gate_evidence(usage: Usage, evidence: TopicEvidence) -> GateEvidence:
+    """Return what the documents say of the gates."""
+    log_q = np.broadcast_to(usage.log_silent, evidence.positive.shape)
+    return GateEvidence(evidence.positive, evidence.trials, np.array(log_q))
+
+
+def log_silence(
+    log_rest_K: Float, evidence: TopicEvidence, log_odds_TK: Float
+) -> Callable[..., Float]:
+    """Return f(shape) = the (K,) log probabilities of silence and openness, gates integrated out.
+
+    f_k = shape log(1 - q_k) positive_k + sum_t silent_tk log(1 - a_tk + a_tk (1 - q_k)^shape)
+    """
+    positive_K = evidence.positive.sum(0)
+    silent_TK = evidence.trials[:, None] - evidence.positive
+    log_open_TK, log_shut_TK = log_expit(log_odds_TK), log_expit(-log_odds_TK)
+
+    def of(shape: Float) -> Float:
+        log_q0 = shape * log_rest_K
+        silence_TK = np.logaddexp(log_shut_TK, log_open_TK + log_q0)
+        return np.asarray(log_q0 * positive_K + (silent_TK * silence_TK).sum(0))
+
+    return of
+
+
+def open_gates(
+    rng: np.random.Generator, usage: Usage, evidence: TopicEvidence, log_odds_TK: Float
+) -> Int:
+    """Draw how many documents each topic is open in: those with tokens, and some silent ones."""
+    silent_TK = evidence.trials[:, None] - evidence.positive
+    chance_TK = expit(log_odds_TK + usage.log_silent)
+    return np.asarray((evidence.positive + rng.binomial(silent_TK, chance_TK)).sum(0))
