@@ -1,0 +1,131 @@
+"""Table 2 of the paper: perplexity of held-out words, static and dynamic models side by side."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import thincrm.likelihood
+from thincrm.data.counts import split_words
+from thincrm.data.sotu import Corpus
+from thincrm.estimators.topics import TopicModel
+from thincrm.experiments.baselines import Score, other_models
+from thincrm.experiments.settings import Settings
+from thincrm.levy import BetaProcess, GammaProcess
+from thincrm.likelihood import PoissonFactor
+from thincrm.thinning import Always, ProbitRVM
+
+__all__ = ["PAPER", "PerplexityResults", "run"]
+
+HELD_OUT = 0.2
+_PRIORS = {  # of the authors' released program; usages Gamma(10, 0.5) are here in the mass's rate
+    "levy": GammaProcess(mass=1.0, rate=0.05),
+    "likelihood": PoissonFactor(shape=10.0),
+    "concentration": 0.05,
+    "learn": False,
+}
+_PAPER_RVM = ProbitRVM(widths=(100.0, 200.0, 1e3, 2e3, 1e4), bias_mean=0.0)
+_STATIC, _DYNAMIC = (624.4, 2.0, 5.4), (528.6, 2.7, 62.6)
+PAPER = pd.DataFrame.from_dict(  # table 2; what its ± stands for is not said
+    {
+        "static": _STATIC,
+        "dynamic": _DYNAMIC,
+        "static, paper's priors": _STATIC,
+        "dynamic, paper's priors": _DYNAMIC,
+        "BNBP": (418.1, 0.9, 198.4),
+    },
+    orient="index",
+    columns=["paper_perplexity", "paper_error", "paper_topics"],
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PerplexityResults:
+    """What the experiment found.
+
+    Attributes
+    ----------
+    splits : DataFrame
+        A row per split and model: perplexity, its Monte Carlo error, topics that hold a token,
+        topics that hold 0.5 % of them or more, seconds.
+    summary : DataFrame
+        A row per model, averages over splits and, of the perplexity, the standard deviation;
+        beside them what the paper reports.
+    corpus : str
+        Its size.
+    """
+
+    splits: pd.DataFrame
+    summary: pd.DataFrame
+    corpus: str
+
+
+def run(
+    settings: Settings, report: Callable[[pd.DataFrame], None] | None = None
+) -> PerplexityResults:
+    """Hold out 20 % of every document's words, fit to the rest, predict them; several times.
+
+    Parameters
+    ----------
+    settings : Settings
+        See there.
+    report : callable or None
+        Is given the rows found so far, after each model.
+    """
+    corpus = settings.corpus()
+    rows: list[dict[str, Any]] = []
+    for split in range(settings.splits):
+        seed = settings.seed + split
+        for name, score in _scores(corpus, settings, seed):
+            rows.append({"split": split + 1, "model": name, **score._asdict()})
+            if report is not None:
+                report(pd.DataFrame(rows))
+    splits = pd.DataFrame(rows)
+    return PerplexityResults(splits, _summary(splits), corpus.size)
+
+
+def _scores(corpus: Corpus, settings: Settings, seed: int) -> Iterator[tuple[str, Score]]:
+    train, heldout = split_words(corpus.counts, HELD_OUT, seed)
+    for name, factors in _products().items():
+        start = time.perf_counter()
+        model = TopicModel(
+            **factors,
+            max_topics=settings.max_topics,
+            n_sweeps=settings.sweeps,
+            random_state=seed,
+        ).fit(train, t=corpus.years)
+        found = model.perplexity(heldout)
+        large = np.mean([draw.scalars["n_large_topics"] for draw in model.draws_])
+        seconds = time.perf_counter() - start
+        yield name, Score(found.value, found.error, model.n_topics_.mean(), float(large), seconds)
+    yield from other_models(train, heldout, settings, seed)
+
+
+def _products() -> dict[str, dict[str, Any]]:
+    """Return the factors of each model; what is not named is TopicModel's own choice."""
+    found: dict[str, dict[str, Any]] = {
+        "static": {"thinning": Always()},
+        "dynamic": {},
+        "static, paper's priors": {**_PRIORS, "thinning": Always()},
+        "dynamic, paper's priors": {**_PRIORS, "thinning": _PAPER_RVM},
+        "BNBP": {"levy": BetaProcess(), "thinning": Always()},
+        "thinned BNBP": {"levy": BetaProcess()},
+    }
+    factor = getattr(thincrm.likelihood, "GammaNegativeBinomialFactor", None)
+    if factor is not None:
+        found["gamma-NB"] = {"likelihood": factor(), "thinning": Always()}
+        found["thinned gamma-NB"] = {"likelihood": factor()}
+    return found
+
+
+def _summary(splits: pd.DataFrame) -> pd.DataFrame:
+    """Return averages over splits, models in the order they were run."""
+    by_model = splits.groupby("model", sort=False)
+    means = by_model[["perplexity", "error", "topics", "large_topics", "seconds"]].mean()
+    means.insert(1, "spread", by_model["perplexity"].std())
+    return means.join(PAPER)
