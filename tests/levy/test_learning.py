@@ -145,7 +145,7 @@ def test_ten_percent_errors_of_a_gamma_process_are_rejected(monkeypatch, name):
     monkeypatch.setattr(learning, "MASS_PRIOR", TIGHT)
     monkeypatch.setattr(learning, "RATE_PRIOR", TIGHT)
     monkeypatch.setattr(learning, *WRONG[name])
-    assert_rejected(verdict(Gamma, TIGHT, TIGHT, n_first=12_000, n_steps=5))
+    assert_rejected(verdict(Gamma, TIGHT, TIGHT, n_first=10_000, n_steps=5))
 
 
 @pytest.mark.joint
@@ -156,6 +156,19 @@ def test_tables_of_the_wrong_restaurant_are_rejected(monkeypatch):
     right = learning.crt
     monkeypatch.setattr(learning, "crt", lambda state, n, a: right(state, n, K * a))
     assert_rejected(verdict(Gamma, TIGHT, TIGHT, n_first=6_000))
+
+
+@pytest.mark.joint
+def test_stale_masses_are_rejected(monkeypatch):
+    """Parameters drawn with the masses integrated out, and masses left as they were."""
+    monkeypatch.setattr(learning, "MASS_PRIOR", TIGHT)
+    monkeypatch.setattr(learning, "RATE_PRIOR", TIGHT)
+
+    def stale(rng, state):
+        return block(rng, state)[0], state[1], state[2]
+
+    arguments = looped(Gamma.draw(TIGHT, TIGHT), [stale], Gamma.functionals)
+    assert_rejected(two_sample_test(*arguments, n_steps=4, n_first=6_000, rng=SEED))
 
 
 def density_of(monkeypatch, mass, evidence):
