@@ -21,7 +21,7 @@ from thincrm.testing import (
 SEED, K, C = 20264, 3, 5.0
 EXPOSURE = np.array([0.0, 0.8, 3.0])
 MISSES = np.array([0.0, 1.5, 4.0])
-TIGHT = (3.0, 1.5)  # priors under which ten per cent is a large part of the spread
+TIGHT = (10.0, 5.0)  # priors under which ten per cent is a large part of the spread
 
 
 def log_gamma(rng, shape):
@@ -120,7 +120,7 @@ def test_gamma_process(monkeypatch, tight):
     priors = (TIGHT, TIGHT) if tight else (learning.MASS_PRIOR, learning.RATE_PRIOR)
     monkeypatch.setattr(learning, "MASS_PRIOR", priors[0])
     monkeypatch.setattr(learning, "RATE_PRIOR", priors[1])
-    assert_passed(verdict(Gamma, *priors, n_first=6_000))
+    assert_passed(verdict(Gamma, *priors, n_first=3_000))
 
 
 @pytest.mark.joint
@@ -132,10 +132,10 @@ def test_beta_process(monkeypatch, tight):
 
 
 WRONG = {
-    "shape of the mass": ("MASS_PRIOR", (3.3, 1.5)),
-    "rate of the mass": ("MASS_PRIOR", (3.0, 1.65)),
-    "shape of the rate": ("RATE_PRIOR", (3.3, 1.5)),
-    "rate of the rate": ("RATE_PRIOR", (3.0, 1.65)),
+    "shape of the mass": ("MASS_PRIOR", (11.0, 5.0)),
+    "rate of the mass": ("MASS_PRIOR", (10.0, 5.5)),
+    "shape of the rate": ("RATE_PRIOR", (11.0, 5.0)),
+    "rate of the rate": ("RATE_PRIOR", (10.0, 5.5)),
 }
 
 
@@ -145,17 +145,18 @@ def test_ten_percent_errors_of_a_gamma_process_are_rejected(monkeypatch, name):
     monkeypatch.setattr(learning, "MASS_PRIOR", TIGHT)
     monkeypatch.setattr(learning, "RATE_PRIOR", TIGHT)
     monkeypatch.setattr(learning, *WRONG[name])
-    assert_rejected(verdict(Gamma, TIGHT, TIGHT, n_first=10_000, n_steps=5))
+    assert_rejected(verdict(Gamma, TIGHT, TIGHT, n_first=3_000, n_steps=5))
 
 
 @pytest.mark.joint
 def test_tables_of_the_wrong_restaurant_are_rejected(monkeypatch):
     """CRT(hits, mass) instead of CRT(hits, mass / K)."""
-    monkeypatch.setattr(learning, "MASS_PRIOR", TIGHT)
-    monkeypatch.setattr(learning, "RATE_PRIOR", TIGHT)
+    wide = 2.0, 1.0
+    monkeypatch.setattr(learning, "MASS_PRIOR", wide)
+    monkeypatch.setattr(learning, "RATE_PRIOR", wide)
     right = learning.crt
     monkeypatch.setattr(learning, "crt", lambda state, n, a: right(state, n, K * a))
-    assert_rejected(verdict(Gamma, TIGHT, TIGHT, n_first=6_000))
+    assert_rejected(verdict(Gamma, wide, wide, n_first=6_000))
 
 
 @pytest.mark.joint
@@ -168,7 +169,7 @@ def test_stale_masses_are_rejected(monkeypatch):
         return block(rng, state)[0], state[1], state[2]
 
     arguments = looped(Gamma.draw(TIGHT, TIGHT), [stale], Gamma.functionals)
-    assert_rejected(two_sample_test(*arguments, n_steps=4, n_first=6_000, rng=SEED))
+    assert_rejected(two_sample_test(*arguments, n_steps=4, n_first=3_000, rng=SEED))
 
 
 def density_of(monkeypatch, mass, evidence):
