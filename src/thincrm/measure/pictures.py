@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_correlation", "plot_realisation"]
 
 _LARGEST = 200.0  # points squared
+_SHADES = 8
 
 
 def plot_realisation(
@@ -30,7 +31,9 @@ def plot_realisation(
     t, k = np.nonzero(weights_TK)
     largest = weights_TK.max(initial=0.0)
     area = _LARGEST * weights_TK[t, k] / (largest if largest > 0 else 1.0)
-    ax.scatter(index.to_numpy()[t], across[k], s=area, c=k, cmap="viridis", alpha=0.6, lw=0)
+    rank_K = np.argsort(np.argsort(-weights_TK.sum(0)))
+    shade = rank_K[k] % _SHADES  # the heaviest atoms differ in colour
+    ax.scatter(index.to_numpy()[t], across[k], s=area, c=shade, cmap="viridis", alpha=0.6, lw=0)
     ax.set_xlabel(str(index.name))
     ax.set_ylabel("location" if locations.ndim == 1 else "atom")
     return ax
