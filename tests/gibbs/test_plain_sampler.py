@@ -1,7 +1,7 @@
 """Two kernels that have integrated out different things agree on one small corpus.
 
 Here gates and usages are drawn for every document and topic, words are split by multinomials, and
-each topic has one of a few activation curves (MODELS 2.2). The library's sweep has none of these.
+each topic has one of a few activation curves. The library's sweep has none of these.
 """
 
 from dataclasses import replace

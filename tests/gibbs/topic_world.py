@@ -111,7 +111,7 @@ class World:
 
 
 def draw_sizes(rng, poisson, shape, mass, activation):
-    """Draw tokens a document and topic: gate, usage, Poisson (MODELS 2.1, 4, 5)."""
+    """Draw tokens a document and topic: gate, usage, Poisson."""
     gate = rng.random(activation.shape) < activation
     scale = 1.0 if poisson else mass / (1.0 - mass)
     usage = rng.gamma(np.broadcast_to(shape, activation.shape), scale)

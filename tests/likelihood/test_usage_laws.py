@@ -61,7 +61,7 @@ def test_mass_law(name):
 
 @every_factor
 def test_mass_law_sees_shut_gates_counted(name):
-    """The paper's appendix adds up over all documents (MODELS: erratum 1); silent ones matter."""
+    """The paper's appendix adds up over all documents; silent ones matter."""
     for opened in (np.full(3, 6), (COUNT_DK > 0).sum(0)):
         wrong = FACTORS[name].mass_evidence(SHAPE[name], EVIDENCE, opened)
         with pytest.raises(AssertionError, match="mass of atom"):

@@ -33,6 +33,8 @@ from thincrm.ports import GateEvidence
 
 __all__ = ["SWEEP", "TopicProblem", "TopicState", "start_state"]
 
+_MOST_REPAIRS = 50
+
 
 @dataclass(frozen=True, slots=True)
 class TopicProblem:
@@ -258,7 +260,43 @@ def start_state(rng: np.random.Generator, problem: TopicProblem) -> TopicState:
     )
     for update in (redraw_activations,) * 10 + (redraw_topics,):
         state = update(rng, problem, state)
+    for _ in range(_MOST_REPAIRS):
+        shut = _in_shut_topics(problem, state)
+        if not shut.any():
+            break
+        for update in (_leave_shut_topics, redraw_activations, redraw_topics):
+            state = update(rng, problem, state)
     return state
+
+
+def _in_shut_topics(problem: TopicProblem, state: TopicState) -> np.ndarray:
+    """Tell which tokens are in a topic that is shut for sure at their document's row.
+
+    A sweep never gets into such a state, and is slow to leave it.
+    """
+    never_TK = log_odds_of(problem, state.x) == -np.inf
+    row_N = np.repeat(problem.row, np.diff(problem.tokens.start))
+    return np.asarray(never_TK[row_N, state.topic])
+
+
+def _leave_shut_topics(
+    rng: np.random.Generator, problem: TopicProblem, state: TopicState
+) -> TopicState:
+    """Redraw all tokens; those in shut topics start in none, and go back if no topic is open."""
+    n_topics, corpus = problem.n_topics, corpus_of(problem)
+    theta = np.zeros((len(state.theta), padded(n_topics + 1)), np.float32)
+    theta[:, :n_topics] = state.theta[:, :n_topics]
+    topic = np.where(_in_shut_topics(problem, state), n_topics, state.topic)
+    topic = topic.astype(state.topic.dtype)
+    room = DocumentTopics.empty(problem.tokens)
+    redraw_documents(
+        0, corpus.order_D.size, fresh_key(rng), corpus,
+        rates_of(problem, replace(state, theta=theta)), topic,
+        np.empty(topic.size, np.int8), room.n_used, room.topic, room.size,
+    )  # fmt: skip
+    topic = np.where(topic == n_topics, state.topic, topic)
+    usage, evidence = count_topics(problem, topic)
+    return replace(state, topic=topic, usage=usage, evidence=evidence)
 
 
 def count_topics(

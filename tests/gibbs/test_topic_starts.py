@@ -1,0 +1,73 @@
+"""Chains start from states that are possible, whatever the corpus and the product."""
+
+import numpy as np
+import pytest
+
+from thincrm.data.counts import as_counts, tokens
+from thincrm.data.covariates import covariates
+from thincrm.gibbs.chains import run_chain
+from thincrm.gibbs.topics import SWEEP, TopicProblem, log_odds_of, start_state
+from thincrm.levy import BetaProcess, GammaProcess
+from thincrm.likelihood import NegativeBinomialFactor, PoissonFactor
+from thincrm.numerics.streams import sweep_generator
+from thincrm.thinning import Always, Bump, ProbitRVM, SigmoidGP
+
+THINNINGS = {
+    "always": Always(),
+    "rvm": ProbitRVM(),
+    "gp": SigmoidGP(),
+    "gaussian": Bump(),
+    "box": Bump(kernel="box", length=0.05),
+    "one-sided": Bump(kernel="one-sided", length=0.05),
+}
+CORPORA = {
+    "one token": np.array([[1]]),
+    "one word": np.array([[3], [0], [5]]),
+    "one document": np.array([[3, 0, 2, 0]]),
+    "one long document and a short one": np.array([[900, 1], [0, 3]]),
+    "many": np.random.default_rng(1).poisson(1.0, (40, 12)),
+}
+
+
+def problem_of(corpus, thinning, poisson, n_topics, n_background=0):
+    X, chosen = CORPORA[corpus], THINNINGS[thinning]
+    times = covariates(np.zeros(len(X)) if thinning == "always" else np.linspace(0, 1, len(X)))
+    row = times.row.astype(np.int32)
+    return TopicProblem(
+        levy=GammaProcess(5.0, 0.1) if poisson else BetaProcess(0.5),
+        likelihood=PoissonFactor() if poisson else NegativeBinomialFactor(),
+        thinning=chosen, prepared=chosen.prepare(times), tokens=tokens(as_counts(X)), row=row,
+        order=np.argsort(row, kind="stable").astype(np.int32), trials=times.trials,
+        n_topics=n_topics, n_background=n_background, concentration=None, learn_masses=True,
+        burstiness=None,
+    )  # fmt: skip
+
+
+def impossible(problem, state):
+    """Return how many pairs of a row and a topic hold tokens though the topic is shut there."""
+    shut_TK = log_odds_of(problem, state.x) == -np.inf
+    return int(np.sum(shut_TK & (state.evidence.positive > 0)))
+
+
+@pytest.mark.parametrize("poisson", [True, False], ids=["poisson", "negative binomial"])
+@pytest.mark.parametrize("corpus", CORPORA)
+@pytest.mark.parametrize("thinning", THINNINGS)
+def test_odd_corpora_run(thinning, corpus, poisson):
+    for n_topics, n_background in ((1, 0), (17, 1)):
+        problem = problem_of(corpus, thinning, poisson, n_topics, n_background)
+        state = start_state(sweep_generator(1, 0, 0), problem)
+        state = run_chain(1, 0, problem, SWEEP, state, range(1, 6), lambda _, s: s)
+        numbers = state.log_mass, state.shape, state.theta, state.concentration, state.burstiness
+        assert all(np.all(np.isfinite(number)) for number in numbers)
+        assert state.evidence.total.sum() == CORPORA[corpus].sum()
+
+
+@pytest.mark.parametrize("thinning", ["box", "one-sided"])
+def test_no_token_starts_in_a_topic_that_is_shut_for_sure(thinning):
+    """A box is open or shut for sure: the first guess knows nothing of it and is put right."""
+    problem = problem_of("many", thinning, poisson=True, n_topics=60)
+    state = start_state(sweep_generator(2, 0, 0), problem)
+    assert impossible(problem, state) == 0
+    seen = []
+    run_chain(2, 0, problem, SWEEP, state, range(1, 11), lambda _, s: seen.append(s) or s)
+    assert all(impossible(problem, later) == 0 for later in seen)
