@@ -134,7 +134,6 @@ class TopicModel(
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         tags.input_tags.categorical = True
-        tags.input_tags.string = False
         return tags
 
     def fit(self, X: Any, y: Any = None, *, t: Any = None) -> Self:
