@@ -15,8 +15,8 @@ from token_cases import (
     usage_of,
 )
 
-from thincrm.likelihood.documents import redraw_documents
-from thincrm.likelihood.lanes import LANES, lane_sums
+from thincrm.likelihood.documents import redraw_documents, seat_words
+from thincrm.likelihood.lanes import LANES, find_topic, fold
 
 N_COPIES, K, N = 20_000, 3, WORDS.size
 HOLES_PK = np.array([[0.5, 0.0, 0.2], [0.0, 1.0, 0.2], [0.5, 0.0, 0.0], [0.0, 0.0, 0.6]])
@@ -216,10 +216,11 @@ def test_what_is_added_up_is_what_was_drawn(n_topics, burstiness):
 @pytest.mark.parametrize("burstiness", [0.0, 0.4])
 def test_compiled_and_plain_loops_agree(burstiness):
     results = []
-    for loop in (redraw_documents, redraw_documents.py_func):
+    compiled = (redraw_documents, seat_words)
+    for loops in (compiled, tuple(loop.py_func for loop in compiled)):
         rng = np.random.default_rng(9)
         start, word, topic, row, *globals_ = ragged_corpus(rng, 17, 6, 60)
-        results.append((topic, *run(rng, start, word, topic, row, *globals_, burstiness, loop)))
+        results.append((topic, *run(rng, start, word, topic, row, *globals_, burstiness, loops)))
     for a, b in zip(*results, strict=True):
         np.testing.assert_array_equal(a, b)
 
@@ -236,11 +237,31 @@ def test_a_token_that_fits_nowhere_stays():
     assert topic[2] == 0  # the only one open
 
 
-def test_lanes_add_up_to_the_sum_of_weights():
-    rng = np.random.default_rng(11)
-    theta, u = rng.random((2, 4 * LANES)).astype(np.float32)
-    lane = np.empty(LANES, np.float32)
-    total = lane_sums(theta, u, lane)
-    exact = (theta.astype(float) * u).reshape(-1, LANES).sum(0)
-    np.testing.assert_allclose(lane, exact, rtol=1e-6)
+@pytest.mark.parametrize("n_lanes", [1, 4, 13])
+def test_folds_add_up_and_find_topics(n_lanes):
+    rng, width = np.random.default_rng(11), np.uint64(n_lanes * LANES)
+    theta, u = rng.random((2, int(width))).astype(np.float32)
+    theta[rng.random(int(width)) < 0.3] = 0.0
+    half, quarter = np.empty(int(width) // 2, np.float32), np.empty(int(width) // 4, np.float32)
+    lane, zero = np.empty(n_lanes, np.float32), np.uint64(0)
+    total = fold(theta, zero, u, zero, width, half, quarter, lane, zero)
+    exact = theta.astype(float) * u
+    part_L = exact.reshape(LANES, n_lanes).sum(0)
+    np.testing.assert_allclose(lane, np.cumsum(part_L), rtol=1e-6)
     assert total == pytest.approx(exact.sum(), rel=1e-6)
+    heights = np.linspace(0.0, 1.0 + 1e-6, 4001) * total
+    found = [find_topic(h, theta, zero, u, zero, width, lane, zero) for h in heights]
+    assert np.all(theta[found] > 0.0)
+    share = np.bincount(np.array(found, int), minlength=int(width)) / heights.size
+    np.testing.assert_allclose(share, exact / exact.sum(), atol=1e-3)
+
+
+def test_thousands_of_repeats_of_one_word_cost_no_more_than_other_words():
+    """The echoes of a word are added up by topic, not token by token."""
+    rng, n_tokens = np.random.default_rng(13), 200_000
+    start, word = np.array([0, n_tokens]), np.zeros(n_tokens, int)
+    topic, row = rng.integers(0, 3, n_tokens).astype(np.int16), np.zeros(1, np.int32)
+    counts, *_ = run(
+        rng, start, word, topic, row, THETA_PK, usage_of(SHAPE, Q), np.zeros((1, 3)), 0.1
+    )
+    assert 3 <= counts.sum() < 2_000  # a seat is rare: about s theta log(n / s theta) of them

@@ -15,7 +15,7 @@ import numpy as np
 
 from thincrm.data.counts import Tokens
 from thincrm.levy.learning import learn
-from thincrm.likelihood.documents import Corpus, Rates, count_words, redraw_documents
+from thincrm.likelihood.documents import Corpus, Rates, redraw_documents, seat_words
 from thincrm.likelihood.start import guess_topics
 from thincrm.likelihood.topics import draw_topics, redraw_burstiness, redraw_concentration
 from thincrm.likelihood.usage import (
@@ -111,23 +111,20 @@ def log_odds_of(problem: TopicProblem, x: Any) -> Float:
 
 def redraw_tokens(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
     """Redraw every token's topic; documents are shared out over the threads."""
-    key, documents = fresh_key(rng), problem.tokens
-    corpus = corpus_of(problem)
-    rates = rates_of(problem, state)
+    key, seat_key = fresh_key(rng), fresh_key(rng)
+    corpus, rates = corpus_of(problem), rates_of(problem, state)
     topic, seat = state.topic.copy(), np.empty(state.topic.size, np.int8)
-    usage = DocumentTopics.empty(documents)
-    bounds = share_out(corpus)
+    usage, bounds = DocumentTopics.empty(problem.tokens), share_out(corpus)
+    counts = np.zeros((len(bounds) - 1, *state.theta.shape), np.int32)
 
     def work(block: int, _: int) -> None:
-        redraw_documents(
-            bounds[block], bounds[block + 1], key, corpus, rates, topic, seat,
-            usage.n_used, usage.topic, usage.size,
-        )  # fmt: skip
+        mine = bounds[block], bounds[block + 1]
+        redraw_documents(*mine, key, corpus, rates, topic, usage.n_used, usage.topic, usage.size)
+        seat_words(*mine, seat_key, corpus, rates, topic, seat, counts[block])
 
     map_blocks(work, len(bounds) - 1, 1)
-    counts = np.zeros(state.theta.shape, np.int32)
-    count_words(documents.word, topic, seat, counts)
-    return replace(state, topic=topic, usage=usage, evidence=add_up(problem, counts, usage))
+    evidence = add_up(problem, counts.sum(0, dtype=np.int32), usage)
+    return replace(state, topic=topic, usage=usage, evidence=evidence)
 
 
 def corpus_of(problem: TopicProblem) -> Corpus:
@@ -291,8 +288,7 @@ def _leave_shut_topics(
     room = DocumentTopics.empty(problem.tokens)
     redraw_documents(
         0, corpus.order_D.size, fresh_key(rng), corpus,
-        rates_of(problem, replace(state, theta=theta)), topic,
-        np.empty(topic.size, np.int8), room.n_used, room.topic, room.size,
+        rates_of(problem, replace(state, theta=theta)), topic, room.n_used, room.topic, room.size,
     )  # fmt: skip
     topic = np.where(topic == n_topics, state.topic, topic)
     usage, evidence = count_topics(problem, topic)

@@ -7,31 +7,28 @@ import math
 import numpy as np
 
 from thincrm.numerics.compiled import compiled
+from thincrm.numerics.powers import powers
 from thincrm.numerics.streams import new_stream, uniform
 from thincrm.numerics.variates import gamma, log_dirichlet
 
 __all__ = ["draw_gammas", "normalise", "restore_vanished"]
 
-_SURE = 1e-17
-_VANISHED = 1e-30
+_SURE = 1e-17  # below, a proposal is accepted to the last bit
+_VANISHED = 1e-6  # shares of a smaller sum may need numbers below the least float32
 
 
 @compiled
-def _small_gamma(state: np.ndarray, shape: float, inverse: float, bound: float) -> float:
-    """Return Gamma(shape < 1) (Ahrens and Dieter 1974, GS); bound = 1 + shape / e.
+def _checked(state: np.ndarray, shape: float, bound: float, u: float, power: float) -> float:
+    """Return a proposal for Gamma(shape < 1) given u = bound V, or -1 if it is rejected.
 
-    Below 1e-17 the acceptance test has probability 1 to the last bit, and is left out.
+    Ahrens and Dieter (1974), GS: with bound = 1 + shape / e propose u^(1 / shape) where u <= 1,
+    -log((bound - u) / shape) elsewhere.
     """
-    while True:
-        u = uniform(state) * bound
-        if u <= 1.0:
-            x = math.exp(math.log(u) * inverse)
-            if x < _SURE or uniform(state) <= math.exp(-x):
-                return x
-        else:
-            x = -math.log((bound - u) * inverse)
-            if math.log(uniform(state)) <= (shape - 1.0) * math.log(x):
-                return x
+    if u <= 1.0:
+        v = uniform(state)
+        return power if v <= 1.0 - power or v <= math.exp(-power) else -1.0
+    x = -math.log((bound - u) / shape)
+    return x if math.log(uniform(state)) <= (shape - 1.0) * math.log(x) else -1.0
 
 
 @compiled
@@ -47,13 +44,23 @@ def draw_gammas(
     """Fill rows first..stop-1 of `out_PK` with Gamma(concentration + count); a stream a word."""
     inverse = 1.0 / concentration
     bound = 1.0 + concentration * math.exp(-1.0)
+    u_K, x_K, scratch_K = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
     for p in range(first, stop):
         state = new_stream(key, p)
+        if concentration < 1.0:
+            for k in range(n_topics):
+                u_K[k] = uniform(state) * bound
+            powers(u_K, inverse, x_K, scratch_K)
         for k in range(n_topics):
-            if count_PK[p, k] == 0 and concentration < 1.0:
-                out_PK[p, k] = _small_gamma(state, concentration, inverse, bound)
-            else:
+            if count_PK[p, k] > 0 or concentration >= 1.0:
                 out_PK[p, k] = gamma(state, concentration + count_PK[p, k])
+                continue
+            x = x_K[k]
+            if u_K[k] > 1.0 or x > _SURE:
+                x = _checked(state, concentration, bound, u_K[k], x)
+                if x < 0.0:
+                    x = gamma(state, concentration)
+            out_PK[p, k] = x
 
 
 @compiled

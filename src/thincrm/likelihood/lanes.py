@@ -1,4 +1,4 @@
-"""Sums over topics in lanes: they vectorise, and serve to find a topic inside the sum."""
+"""Sums over topics, folded: they vectorise, and serve to find a topic inside the sum."""
 
 from __future__ import annotations
 
@@ -6,41 +6,73 @@ import numpy as np
 
 from thincrm.numerics.compiled import compiled
 
-__all__ = ["LANES", "lane_sums", "pick_lane"]
+__all__ = ["LANES", "find_topic", "fold"]
 
-LANES = 16  # partial sums of S: they vectorise, and serve to find a topic inside S
+LANES = 16  # topics in each partial sum
+_0, _1, _2, _4, _8, _16 = (np.uint64(i) for i in (0, 1, 2, 4, 8, 16))
 
 
 @compiled
-def lane_sums(theta_K: np.ndarray, u_K: np.ndarray, lane_L: np.ndarray) -> float:
-    """Fill lane_L[l] with the sum of theta u over topics l, l + LANES, ...; return their sum."""
-    for lane in range(LANES):
-        lane_L[lane] = theta_K[lane] * u_K[lane]
-    for block in range(LANES, theta_K.size, LANES):
-        for lane in range(LANES):
-            lane_L[lane] += theta_K[block + lane] * u_K[block + lane]
+def fold(
+    theta: np.ndarray,
+    here: np.uint64,
+    unused: np.ndarray,
+    at: np.uint64,
+    width: np.uint64,
+    half: np.ndarray,
+    quarter: np.ndarray,
+    lane: np.ndarray,
+    first: np.uint64,
+) -> float:
+    """Return sum_k theta[here + k] unused[at + k], k < width, a multiple of LANES.
+
+    Fills lane[first:] with the running sums over l of the parts k = l modulo width / LANES. Each
+    fold adds two halves element by element, so no order of addition has to be given up for speed.
+    `half` and `quarter` are scratch.
+    """
+    part = width // _2
+    for k in range(part):
+        half[k] = theta[here + k] * unused[at + k] + theta[here + part + k] * unused[at + part + k]
+    part = width // _4
+    for k in range(part):
+        quarter[k] = half[k] + half[k + part]
+    part = width // _8
+    for k in range(part):
+        half[k] = quarter[k] + quarter[k + part]
+    part = width // _16
     total = 0.0
-    for lane in range(LANES):
-        total += lane_L[lane]
+    for k in range(part):
+        total += half[k] + half[k + part]
+        lane[first + k] = total
     return total
 
 
 @compiled
-def pick_lane(height: float, theta_K: np.ndarray, u_K: np.ndarray, lane_L: np.ndarray) -> int:
-    """Return the topic at `height` of S: the lane first, then the topic within it."""
-    chosen = -1
-    for lane in range(LANES):
-        if lane_L[lane] > 0.0:
-            chosen = lane
-            if height < lane_L[lane]:
+def find_topic(
+    height: float,
+    theta: np.ndarray,
+    here: np.uint64,
+    unused: np.ndarray,
+    at: np.uint64,
+    width: np.uint64,
+    lane: np.ndarray,
+    first: np.uint64,
+) -> np.uint64:
+    """Return the topic at `height` of the sum that `fold` found: its part, then itself."""
+    lanes = width // _16
+    part, below, chosen = _0, np.float32(0.0), _0
+    for next_part in range(lanes):  # the last part that weighs anything, if rounding went past all
+        if lane[first + next_part] > below:
+            part, base = next_part, below
+            if height < lane[first + next_part]:
                 break
-            height -= lane_L[lane]
-    topic = chosen
-    for k in range(chosen, theta_K.size, LANES):
-        weight = theta_K[k] * u_K[k]
-        if weight > 0.0:
-            topic = k
-            if height < weight:
+            below = lane[first + next_part]
+    left = height - base
+    for k in range(part, width, lanes):
+        step = theta[here + k] * unused[at + k]
+        if step > 0.0:
+            chosen = k
+            if left < step:
                 break
-            height -= weight
-    return topic
+            left -= step
+    return chosen

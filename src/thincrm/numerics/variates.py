@@ -65,6 +65,8 @@ def log_gamma(state: np.ndarray, shape: float) -> float:
 @compiled
 def gamma(state: np.ndarray, shape: float) -> float:
     """Return G ~ Gamma(shape, 1); exactly 0 where it underflows (use `log_gamma` there)."""
+    if shape >= 1.0:
+        return _gamma_at_least_one(state, shape)
     return math.exp(log_gamma(state, shape))
 
 
