@@ -24,7 +24,7 @@ ones), and sum over used topics in four interleaved parts: half the time of the 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,8 @@ from thincrm.numerics.streams import open_stream, uniform
 
 __all__ = ["Corpus", "Rates", "bursts", "redraw_documents", "seat_words"]
 
-_0, _1, _2, _3, _4, _16 = (np.uint64(i) for i in (0, 1, 2, 3, 4, 16))
+unsigned: Any = np.uint64
+_0, _1, _2, _3, _4, _16 = (unsigned(i) for i in (0, 1, 2, 3, 4, 16))
 
 
 class Corpus(NamedTuple):
@@ -86,7 +87,7 @@ def redraw_documents(
     fade_J, echo_J = rates.fade_J, rates.echo_J
     n_words, n_topics = rates.theta_PK.shape
     theta, unused = rates.theta_PK.reshape(-1), rates.unused_TK.reshape(-1)
-    width = np.uint64(n_topics)
+    width = unsigned(n_topics)
     lanes = width // _16
     bursty = echo_J[0] > 0.0
     state = np.empty(4, np.uint64)
@@ -99,39 +100,39 @@ def redraw_documents(
     row = -1
     for i in range(first, stop):
         d = corpus.order_D[i]
-        begin, end = np.uint64(corpus.start_D[d]), np.uint64(corpus.start_D[d + 1])
+        begin, end = unsigned(corpus.start_D[d]), unsigned(corpus.start_D[d + 1])
         if corpus.row_D[d] != row:
             row = corpus.row_D[d]
             for p in range(n_words):
                 sum_P[p] = -1.0
-        at = np.uint64(row) * width
+        at = unsigned(row) * width
         open_stream(state, key, corpus.item_D[d])
         n_used = _0
         for n in range(begin, end):
-            k = np.uint64(topic_N[n])
+            k = unsigned(topic_N[n])
             if count[k] == 0:
                 slot[k] = n_used
                 used[n_used] = k
                 n_used += _1
             count[k] += 1
         for j in range(n_used):
-            k = np.uint64(used[j])
+            k = unsigned(used[j])
             c = count[k]
             full = (shape_K[k] + c) * gain_K[k]
             excess[j] = max(full * fade_J[c] - unused[at + k], 0.0)
             echo_K[k] = full * echo_J[c]
         tail, n_same = begin, _0
         for n in range(begin, end):
-            p, k = np.uint64(word_N[n]), np.uint64(topic_N[n])
+            p, k = unsigned(word_N[n]), unsigned(topic_N[n])
             if n == tail:  # a new word: which topics have its tokens, and how many
                 for j in range(n_same):
                     voice[same[j]] = 0.0
                 n_same, tail = _0, n + _1
-                while bursty and tail < end and np.uint64(word_N[tail]) == p:
+                while bursty and tail < end and unsigned(word_N[tail]) == p:
                     tail += _1
                 if tail - n > _1:
                     for other in range(n, tail):
-                        owner = np.uint64(topic_N[other])
+                        owner = unsigned(topic_N[other])
                         if voice[owner] == 0.0:
                             same[n_same] = owner
                             n_same += _1
@@ -140,12 +141,12 @@ def redraw_documents(
                     tail = end
             c = count[k] - 1
             count[k] = c
-            j = np.uint64(slot[k])
+            j = unsigned(slot[k])
             if n_same > _0:
                 voice[k] -= 1.0
             if c == 0:
                 n_used -= _1
-                last = np.uint64(used[n_used])
+                last = unsigned(used[n_used])
                 used[j] = last
                 excess[j] = excess[n_used]
                 slot[last] = j
@@ -185,17 +186,17 @@ def redraw_documents(
                         if full < unused[at + k] and uniform(state) * unused[at + k] >= full:
                             continue
                 elif x < fresh:
-                    j = np.uint64(x >= a0) + np.uint64(x >= b1) + np.uint64(x >= b2)
+                    j = unsigned(x >= a0) + unsigned(x >= b1) + unsigned(x >= b2)
                     x -= b2 if x >= b2 else (b1 if x >= b1 else (a0 if x >= a0 else 0.0))
                     hop = j
                     for g in range(_0, n_used, _4):
-                        hop += _4 * np.uint64(x >= weight[g + j])
-                    k = np.uint64(used[min(hop, n_used - _1)])
+                        hop += _4 * unsigned(x >= weight[g + j])
+                    k = unsigned(used[min(hop, n_used - _1)])
                 elif echo > 0.0:
                     x -= fresh
                     for j in range(n_same):
                         if voice[same[j]] > 0.0:
-                            k = np.uint64(same[j])
+                            k = unsigned(same[j])
                             x -= voice[k] * echo_K[k]
                             if x < 0.0:
                                 break
@@ -207,13 +208,13 @@ def redraw_documents(
                 n_used += _1
             count[k] = c
             full = (shape_K[k] + c) * gain_K[k]
-            excess[np.uint64(slot[k])] = max(full * fade_J[c] - unused[at + k], 0.0)
+            excess[unsigned(slot[k])] = max(full * fade_J[c] - unused[at + k], 0.0)
             echo_K[k] = full * echo_J[c]
             topic_N[n] = k
             if n_same > _0:
                 if voice[k] == 0.0:
                     j = _0
-                    while j < n_same and np.uint64(same[j]) != k:
+                    while j < n_same and unsigned(same[j]) != k:
                         j += _1
                     if j == n_same:
                         same[n_same] = k
@@ -222,7 +223,7 @@ def redraw_documents(
         for j in range(n_same):
             voice[same[j]] = 0.0
         for j in range(n_used):
-            k = np.uint64(used[j])
+            k = unsigned(used[j])
             used_N[begin + j] = k
             size_N[begin + j] = count[k]
             count[k] = 0
@@ -253,12 +254,12 @@ def seat_words(
     state = np.empty(4, np.uint64)
     for i in range(first, stop):
         d = corpus.order_D[i]
-        begin, end = np.uint64(corpus.start_D[d]), np.uint64(corpus.start_D[d + 1])
+        begin, end = unsigned(corpus.start_D[d]), unsigned(corpus.start_D[d + 1])
         head, opened = begin, False
         for n in range(begin, end):
-            p, k = np.uint64(word_N[n]), np.uint64(topic_N[n])
+            p, k = unsigned(word_N[n]), unsigned(topic_N[n])
             seat_N[n] = 1
-            alone = n + _1 == end or np.uint64(word_N[n + _1]) != p
+            alone = n + _1 == end or unsigned(word_N[n + _1]) != p
             if bursty and not (alone and head == n):
                 same = before[k]
                 if same > 0:
@@ -272,6 +273,6 @@ def seat_words(
             if alone:
                 if head != n:
                     for other in range(head, n + _1):
-                        before[np.uint64(topic_N[other])] = 0
+                        before[unsigned(topic_N[other])] = 0
                 head = n + _1
             count_PK[p, k] += seat_N[n]

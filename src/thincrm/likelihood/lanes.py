@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from thincrm.numerics.compiled import compiled
@@ -9,7 +11,8 @@ from thincrm.numerics.compiled import compiled
 __all__ = ["LANES", "find_topic", "fold"]
 
 LANES = 16  # topics in each partial sum
-_0, _1, _2, _4, _8, _16 = (np.uint64(i) for i in (0, 1, 2, 4, 8, 16))
+unsigned: Any = np.uint64
+_0, _2, _4, _8, _16 = (unsigned(i) for i in (0, 2, 4, 8, 16))
 
 
 @compiled
@@ -57,7 +60,7 @@ def find_topic(
     width: np.uint64,
     lane: np.ndarray,
     first: np.uint64,
-) -> np.uint64:
+) -> Any:
     """Return the topic at `height` of the sum that `fold` found: its part, then itself."""
     lanes = width // _16
     part, below, chosen = _0, np.float32(0.0), _0

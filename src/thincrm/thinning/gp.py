@@ -22,7 +22,7 @@ from thincrm.thinning.orthant import mean_link, pair_link
 __all__ = ["GPState", "SigmoidGP"]
 
 _LINKS = {"probit": PROBIT, "logistic": LOGISTIC}
-_SMALLEST_SHARE = 1e-10
+_SMALLEST_SHARE = 1e-7
 
 
 class GPState(NamedTuple):
@@ -82,14 +82,18 @@ class SigmoidGP:
     def _basis(self, rows_TC: Float, centres: Float) -> Float:
         """Return F with F F' = K at the centres: k(t, C) U d^(-1/2), K_CC = U diag(d) U'.
 
-        A first column of ones carries the level. Directions with a share of the variance below
-        1e-10 are left out (their columns are 0): the squared exponential has many such.
+        A first column of ones carries the level. Directions with less than 1e-7 of the largest
+        one's variance are left out, as the squared exponential has many such: the columns end
+        where the shortest length has no more of them.
         """
         psi_M = np.asarray(self.widths, float)[:, None, None]
         inner_MLL = self.amplitude**2 * np.exp(-psi_M * squared_distance(centres, centres))
         cross_MTL = self.amplitude**2 * np.exp(-psi_M * squared_distance(rows_TC, centres))
-        size_ML, direction_MLL = np.linalg.eigh(inner_MLL)
-        kept_ML = size_ML > _SMALLEST_SHARE * size_ML[:, -1:]
+        size_ML, direction_MLL = (part[..., ::-1] for part in np.linalg.eigh(inner_MLL))
+        kept_ML = size_ML > _SMALLEST_SHARE * size_ML[:, :1]
+        n_kept = int(kept_ML.sum(axis=1).max())
+        size_ML, kept_ML = size_ML[:, :n_kept], kept_ML[:, :n_kept]
+        direction_MLL = direction_MLL[..., :n_kept]
         inverse_ML = np.where(kept_ML, 1.0 / np.sqrt(np.where(kept_ML, size_ML, 1.0)), 0.0)
         field_MTL = (cross_MTL @ direction_MLL) * inverse_ML[:, None, :]
         return np.concatenate([np.ones((*field_MTL.shape[:2], 1)), field_MTL], axis=2)
