@@ -65,11 +65,11 @@ Splits = Annotated[
     typer.Option(help="Hold-out sets to average over.", show_default="5, quick: 1"),
 ]
 Sweeps = Annotated[
-    int | None, typer.Option(help="Sweeps of each sampler.", show_default="600, quick: 30")
+    int | None, typer.Option(help="Sweeps of each sampler.", show_default="1000, quick: 30")
 ]
 MaxTopics = Annotated[
     int | None,
-    typer.Option(help="Most topics that a model may use.", show_default="400, quick: 50"),
+    typer.Option(help="Most topics that a model may use.", show_default="300, quick: 50"),
 ]
 Seed = Annotated[int, typer.Option(help="Of splits and samplers.")]
 Quick = Annotated[

@@ -1,10 +1,17 @@
 import numpy as np
 import pytest
 from scipy.special import expit
-from tiny_documents import assert_mean, documents_of, draw_of, enumerate_topics, random_draw
+from tiny_documents import (
+    assert_mean,
+    documents_of,
+    draw_of,
+    enumerate_topics,
+    length_pmf,
+    random_draw,
+)
 
 from thincrm.errors import InvalidInput
-from thincrm.evaluate.documents import infer_usage, mean_rates
+from thincrm.evaluate.documents import infer_usage, mean_rates, time_chances
 from thincrm.numerics.threads import using_threads
 
 WORDS = [[0], [3, 1, 3], [2, 0, 1, 3]]
@@ -114,3 +121,26 @@ def test_bad_input_is_one_sentence():
         infer_usage(0, documents, draw.log_odds, draw, 0, known=False)
     with pytest.raises(InvalidInput, match="each of the 3 candidates"):
         infer_usage(0, documents, draw.log_odds, draw, known=False, log_prior_C=[0.0])
+
+
+@pytest.mark.parametrize("burstiness", [0.0, 0.1])
+@pytest.mark.parametrize("word", WORDS)
+def test_chances_of_times_equal_enumeration(word, burstiness):
+    """p(t | w) ~ p(w | t) / p(length | t), every piece by brute force."""
+    seed, n_copies = 13, 2000
+    draw = random_draw(seed, burstiness=burstiness)
+    words = [enumerate_topics(draw, row, word)[0] for row in draw.log_odds]
+    lengths = [length_pmf(draw.usage, row, len(word))[-1] for row in draw.log_odds]
+    expected = np.divide(words, lengths)
+    found = time_chances(seed, documents_of([word] * n_copies), draw.log_odds, draw, 200)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    assert_mean(found, expected / expected.sum(), seed)
+
+
+def test_chances_of_times_are_uniform_for_empty_and_impossible_documents():
+    draw = random_draw(4)
+    draw = draw_of([[9, 0, 0], [0, 9, 0], [0, 0, 9], [0, 0, 0]], draw.usage, draw.log_odds, 1e-60)
+    log_odds = np.array([[np.inf, -np.inf, 800.0], [-np.inf] * 3, [-800.0, 0.0, np.inf]])
+    found = time_chances(0, documents_of([[], [0, 2], [3]]), log_odds, draw, 8)
+    np.testing.assert_allclose(found[[0, 2]], 1 / 3)
+    np.testing.assert_allclose(found[1], [1.0, 0.0, 0.0], atol=1e-6)

@@ -19,7 +19,7 @@ from thincrm.estimators.sampling import Plan, sample
 from thincrm.estimators.topic_results import TopicResults
 from thincrm.estimators.topic_tables import TopicTables, scalar
 from thincrm.evaluate.dates import cheap_log_score, log_likelihood_at, time_distribution
-from thincrm.evaluate.documents import infer_usage
+from thincrm.evaluate.documents import infer_usage, time_chances
 from thincrm.evaluate.inputs import document_items
 from thincrm.evaluate.perplexity import Perplexity, perplexity
 from thincrm.gibbs.topics import TopicProblem
@@ -301,9 +301,9 @@ class TopicModel(
         X: Any,
         candidates: Any = None,
         *,
-        method: Literal["particles", "cheap"] = "particles",
-        n_draws: int = 10,
-        n_particles: int = 100,
+        method: Literal["gibbs", "particles", "cheap"] = "gibbs",
+        n_draws: int = 20,
+        n_steps: int = 100,
     ) -> pd.DataFrame:
         """Return a distribution over dates for each undated document.
 
@@ -313,24 +313,35 @@ class TopicModel(
             Documents.
         candidates : covariates or None
             Times to choose from; None: the distinct ones of the fit, weighed equally.
-        method : {"particles", "cheap"}
-            Exact up to Monte Carlo error, or a plug-in multinomial score.
-        n_draws, n_particles : int
-            Draws averaged over, and particles per document and draw.
+        method : {"gibbs", "particles", "cheap"}
+            How the sum over the topics of a document's words is done: by Gibbs sampling of the
+            topics and the time together, by particles for all times at once (noisier for long
+            documents), or not at all (a plug-in multinomial: quick, and too sure of itself).
+        n_draws : int
+            Draws averaged over.
+        n_steps : int
+            Gibbs sweeps, or particles, per document and draw.
         """
         check_is_fitted(self)
+        if method not in ("gibbs", "particles", "cheap"):
+            raise InvalidInput(f"method must be 'gibbs', 'particles' or 'cheap', got {method!r}.")
         documents = tokens(self._counts(X, reset=False))
         times = self.covariates_.rows if candidates is None else self._encode(candidates, None)
-        scores = []
+        items = document_items(documents)
+        found = []
         with using_threads(self.n_threads):
             for i, (draw, _) in enumerate(self._tables.latest(n_draws)):
-                odds = self._log_odds(draw, times)
+                odds, rng = self._log_odds(draw, times), sweep_generator(self.seed_, _DATES, i)
                 if method == "cheap":
-                    scores.append(cheap_log_score(documents, odds, draw))
+                    found.append(cheap_log_score(documents, odds, draw))
+                elif method == "particles":
+                    found.append(log_likelihood_at(rng, documents, odds, draw, n_steps))
                 else:
-                    rng = sweep_generator(self.seed_, _DATES, i)
-                    scores.append(log_likelihood_at(rng, documents, odds, draw, n_particles))
-        chance = time_distribution(np.stack(scores), np.zeros(len(times)))
+                    found.append(time_chances(rng, documents, odds, draw, n_steps, items))
+        if method == "gibbs":
+            chance = np.mean(found, axis=0)
+        else:
+            chance = time_distribution(np.stack(found), np.zeros(len(times)))
         return pd.DataFrame(chance, columns=self.covariates_.labels(times), index=_index(X))
 
 

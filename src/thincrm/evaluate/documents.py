@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 
 import numpy as np
 from scipy import sparse
@@ -20,6 +21,7 @@ from thincrm.evaluate.inputs import (
     log_silent_at,
     mean_words,
 )
+from thincrm.evaluate.lengths import log_length
 from thincrm.gibbs.topics import DocumentTopics, share_out
 from thincrm.likelihood.documents import Corpus, redraw_documents
 from thincrm.likelihood.usage import Usage, padded, token_rates
@@ -28,7 +30,7 @@ from thincrm.numerics.compiled import compiled
 from thincrm.numerics.streams import fresh_key, new_stream, uniform
 from thincrm.numerics.threads import map_blocks
 
-__all__ = ["infer_usage", "mean_rates"]
+__all__ = ["infer_usage", "mean_rates", "time_chances"]
 
 Pairs = tuple[Int, np.ndarray, np.ndarray]  # document, topic, tokens
 
@@ -114,25 +116,70 @@ def mean_rates(
         log_odds_CK, row_D = np.unique(log_odds_CK, axis=0, return_inverse=True)
         prior_DK = mean_CK
     else:
-        score_DC = cheap_log_score(documents, log_odds_CK, draw)
-        row_D = np.argmax(np.maximum(score_DC, -1e300) + log_prior, axis=1)
         prior_DK = np.tile(softmax(log_prior) @ mean_CK, (n_documents, 1))
     unused_CK = usage.shape * usage.q * expit(log_odds_CK + usage.log_silent)
     items_D = np.arange(n_documents) if items_D is None else items_D
-    sweep, total_DK = _sweeper(documents, items_D, log_odds_CK, draw), np.zeros_like(prior_DK)
-    for n in range(n_sweeps):
-        document, topic, size = sweep(rng, row_D)
-        if known:
-            rate_DK = unused_CK[row_D]
-        else:
-            found = _log_chance(usage, log_odds_CK, document, topic, n_documents) + log_prior
-            row_D = np.argmax(found + _gumbel(fresh_key(rng), items_D, found.shape[1]), axis=1)
-            rate_DK = softmax(found, axis=1) @ unused_CK
+    if known:
+        sweep = _sweeper(documents, items_D, log_odds_CK, draw)
+        steps = ((sweep(rng, row_D), unused_CK[row_D]) for _ in range(n_sweeps))
+    else:
+        undated = _undated(rng, documents, items_D, log_odds_CK, draw, log_prior)
+        steps = ((pairs, chance @ unused_CK) for pairs, chance in islice(undated, n_sweeps))
+    total_DK = np.zeros_like(prior_DK)
+    for n, ((document, topic, size), rate_DK) in enumerate(steps):
         if n >= n_sweeps // 2:
             rate_DK[document, topic] = usage.q[topic] * (usage.shape[topic] + size)
             total_DK += rate_DK
     empty_D1 = (np.diff(documents.start) == 0)[:, None]
     return np.where(empty_D1, prior_DK, total_DK / (n_sweeps - n_sweeps // 2))
+
+
+def time_chances(
+    rng: Seed,
+    documents: Tokens,
+    log_odds_CK: ArrayLike,
+    draw: TopicDraw,
+    n_sweeps: int = 100,
+    items_D: Int | None = None,
+) -> Float:
+    """Return the (D, C) posterior probabilities of the candidates, which are equally likely before.
+
+    Gibbs on (z, t): the topics of a document's tokens given its time, then its time given the set
+    of topics it uses, gates and usages integrated out of both. The later three quarters of
+    p(t | z) are averaged. A document's length is not evidence: p(t | w) ~ p(w | t) / p(length | t),
+    as in `log_likelihood_at`. Arguments as of `infer_usage`.
+    """
+    log_odds_CK = check_candidates(documents, log_odds_CK, draw)
+    check_count("n_sweeps", n_sweeps)
+    usage = draw.usage
+    documents = known_tokens(documents, draw.theta, mean_words(usage, log_odds_CK))
+    length, place_D = np.unique(np.diff(documents.start), return_inverse=True)
+    log_length_DC = log_length(usage, log_odds_CK, length)[place_D]
+    log_prior_DC = np.where(np.isneginf(log_length_DC), -np.inf, -log_length_DC)
+    items_D = np.arange(documents.n_documents) if items_D is None else items_D
+    undated = _undated(as_generator(rng), documents, items_D, log_odds_CK, draw, log_prior_DC)
+    chances = [chance for _, chance in islice(undated, n_sweeps)]
+    return np.asarray(np.mean(chances[n_sweeps // 4 :], axis=0))
+
+
+def _undated(
+    rng: np.random.Generator,
+    documents: Tokens,
+    items_D: Int,
+    log_odds_CK: Float,
+    draw: TopicDraw,
+    log_prior_DC: Float,
+) -> Iterator[tuple[Pairs, Float]]:
+    """Sweep over documents of unknown time for ever; yield their topics, and p(t | z) as (D, C)."""
+    sweep = _sweeper(documents, items_D, log_odds_CK, draw)
+    score_DC = cheap_log_score(documents, log_odds_CK, draw)
+    row_D = np.argmax(np.maximum(score_DC, -1e300) + log_prior_DC, axis=1)
+    while True:
+        document, topic, size = sweep(rng, row_D)
+        found_DC = _log_chance(draw.usage, log_odds_CK, document, topic, len(row_D)) + log_prior_DC
+        found_DC[~np.isfinite(found_DC).any(axis=1)] = 0.0  # impossible everywhere: says nothing
+        row_D = np.argmax(found_DC + _gumbel(fresh_key(rng), items_D, found_DC.shape[1]), axis=1)
+        yield (document, topic, size), softmax(found_DC, axis=1)
 
 
 def _sweeper(

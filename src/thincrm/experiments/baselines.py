@@ -14,7 +14,7 @@ from thincrm.numerics.arrays import Float
 
 __all__ = ["Score", "has_tomotopy", "late_samples", "other_models"]
 
-SIZES = (50, 100, 200)
+SIZES = (50, 100, 200, 300)
 PRIORS = (0.01, 0.1)  # eta, of the words of a topic; tomotopy learns alpha only
 _QUICK_SIZES = (20,)
 _LARGE = 0.005
@@ -41,7 +41,7 @@ def has_tomotopy() -> bool:
 
 def late_samples(sweeps: int) -> int:
     """Return how many samples LDA and HDP are averaged over, evenly spaced in the second half."""
-    return min(20, sweeps - sweeps // 2)
+    return min(100, sweeps - sweeps // 2)
 
 
 def other_models(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import pandas as pd
 from scipy.special import logsumexp
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
@@ -22,15 +21,16 @@ from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import using_threads
 from thincrm.thinning import Always
 
-__all__ = ["DYNAMIC", "N_DRAWS", "STATIC", "guesses", "particles"]
+__all__ = ["DYNAMIC", "N_DRAWS", "STATIC", "guesses", "steps"]
 
-DYNAMIC, STATIC = "dynamic, particles", "static, one a decade"
-N_DRAWS = 5  # that likelihoods of documents are averaged over
+DYNAMIC, STATIC = "dynamic", "static, one a decade"
+N_DRAWS = 20  # that chances of decades are averaged over
+_STATIC_DRAWS = 5
 _SHARE = 4  # a decade's own model may have a quarter of the topics of the model of all decades
 
 
-def particles(settings: Settings) -> int:
-    """Return how many particles estimate the likelihood of a document."""
+def steps(settings: Settings) -> int:
+    """Return how many Gibbs sweeps, or particles, a document and a draw get."""
     return 20 if settings.quick else 100
 
 
@@ -40,11 +40,17 @@ def guesses(
     """Yield the name of each method, and its decades for the documents of `test`."""
     model = TopicModel(
         max_topics=settings.max_topics, n_sweeps=settings.sweeps, random_state=seed
-    ).fit(train.counts, t=train.years)
-    chance = model.predict_time(test.counts, n_draws=N_DRAWS, n_particles=particles(settings))
-    yield DYNAMIC, _likeliest(chance)
+    ).fit(train.counts, t=train.decades)
+    chance = model.predict_time(test.counts, n_draws=N_DRAWS, n_steps=steps(settings))
+    decades = chance.columns.to_numpy()
+    yield DYNAMIC, decades[chance.to_numpy().argmax(axis=1)]
+    yield "dynamic, median", decades[(chance.cumsum(axis=1).to_numpy() < 0.5).sum(axis=1)]
+    chance = model.predict_time(
+        test.counts, n_draws=_STATIC_DRAWS, n_steps=steps(settings), method="particles"
+    )
+    yield "dynamic, particles", decades[chance.to_numpy().argmax(axis=1)]
     chance = model.predict_time(test.counts, n_draws=N_DRAWS, method="cheap")
-    yield "dynamic, cheap", _likeliest(chance)
+    yield "dynamic, cheap", decades[chance.to_numpy().argmax(axis=1)]
     yield STATIC, _static(train, test, settings, seed)
     others = {
         "naive Bayes": MultinomialNB(fit_prior=False),
@@ -54,14 +60,6 @@ def guesses(
     }
     for name, classifier in others.items():
         yield name, classifier.fit(train.counts, train.decades).predict(test.counts)
-
-
-def _likeliest(chance_of_year: pd.DataFrame) -> Int:
-    """Return each document's likeliest decade: a decade's years share its prior weight."""
-    decade = chance_of_year.columns.to_numpy() // 10 * 10
-    mean = chance_of_year.T.groupby(decade).mean()
-    likeliest: Int = np.asarray(mean.index)[mean.to_numpy().argmax(axis=0)]
-    return likeliest
 
 
 def _static(train: Corpus, test: Corpus, settings: Settings, seed: int) -> Int:
@@ -80,7 +78,7 @@ def _log_likelihood(train: Corpus, test: Corpus, settings: Settings, seed: int) 
         thinning=Always(),
         max_topics=max(2, settings.max_topics // _SHARE),
         n_sweeps=settings.sweeps,
-        n_draws=N_DRAWS,
+        n_draws=_STATIC_DRAWS,
         random_state=seed,
         quiet=True,
     ).fit(train.counts)
@@ -89,7 +87,7 @@ def _log_likelihood(train: Corpus, test: Corpus, settings: Settings, seed: int) 
         for number, draw in enumerate(model.draws_):
             always = np.full((1, draw.words.shape[1]), np.inf)
             fit = log_likelihood_at(
-                sweep_generator(seed, number), documents, always, draw, particles(settings)
+                sweep_generator(seed, number), documents, always, draw, steps(settings)
             )
             found.append(fit[:, 0])
     return np.asarray(logsumexp(found, axis=0))

@@ -23,6 +23,7 @@ from thincrm.thinning import Always, ProbitRVM
 __all__ = ["PAPER", "PerplexityResults", "run"]
 
 HELD_OUT = 0.2
+N_DRAWS = 200
 _PRIORS = {  # of the authors' released program; usages Gamma(10, 0.5) are here in the mass's rate
     "levy": GammaProcess(mass=1.0, rate=0.05),
     "likelihood": PoissonFactor(shape=10.0),
@@ -97,8 +98,9 @@ def _scores(corpus: Corpus, settings: Settings, seed: int) -> Iterator[tuple[str
             **factors,
             max_topics=settings.max_topics,
             n_sweeps=settings.sweeps,
+            n_draws=N_DRAWS,
             random_state=seed,
-        ).fit(train, t=corpus.years)
+        ).fit(train, t=corpus.decades)
         found = model.perplexity(heldout)
         large = np.mean([draw.scalars["n_large_topics"] for draw in model.draws_])
         seconds = time.perf_counter() - start

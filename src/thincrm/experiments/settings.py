@@ -27,7 +27,7 @@ class Settings:
     splits : int
         Hold-out sets that results are averaged over.
     sweeps : int
-        Sweeps of every sampler; the first half is warm-up.
+        Sweeps of every sampler; the first third is warm-up.
     max_topics : int
         Truncation of every nonparametric model.
     seed : int
@@ -38,8 +38,8 @@ class Settings:
 
     data: Path | None = None
     splits: int = 5
-    sweeps: int = 600
-    max_topics: int = 400
+    sweeps: int = 1000
+    max_topics: int = 300
     seed: int = 0
     quick: bool = False
 

