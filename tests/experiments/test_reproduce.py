@@ -101,6 +101,10 @@ def test_what_is_fitted_and_what_is_predicted_make_up_the_corpus(settings, monke
         def __init__(self, **chosen):
             assert (chosen["max_topics"], chosen["n_sweeps"]) == (12, 20)
 
+        @classmethod
+        def as_in_paper(cls, *, dynamic=True, **chosen):
+            return cls(**chosen)
+
         def fit(self, X, t):
             self.train = X.toarray()
             assert len(t) == len(corpus)

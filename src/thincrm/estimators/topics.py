@@ -27,10 +27,11 @@ from thincrm.levy import GammaProcess
 from thincrm.likelihood import NegativeBinomialFactor, PoissonFactor
 from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import using_threads
-from thincrm.thinning import Always, SigmoidGP
+from thincrm.thinning import Always, ProbitRVM, SigmoidGP
 
 __all__ = ["TopicModel"]
 
+_PAPER_WIDTHS = (100.0, 200.0, 1e3, 2e3, 1e4)
 _FIRST_GUESS = 100  # topics to start from when the truncation may grow
 _TRANSFORM, _DATES = 1, 2  # addresses of the random streams of predictions
 
@@ -128,6 +129,24 @@ class TopicModel(
         self.n_threads = n_threads
         self.vectorizer = vectorizer
         self.quiet = quiet
+
+    @classmethod
+    def as_in_paper(cls, *, dynamic: bool = True, **settings: Any) -> Self:
+        """Return the model with the paper's settings: tGaP-PFA, or its static version.
+
+        Of the authors' released program: gamma process of mass 1, usages Gamma(10, 0.5) (their
+        rate is here in the mass's), concentration 0.05, five widths, nothing learned of these, no
+        bursts. `settings` are further arguments of TopicModel.
+        """
+        chosen = {
+            "levy": GammaProcess(mass=1.0, rate=0.05),
+            "thinning": ProbitRVM(widths=_PAPER_WIDTHS, bias_mean=0.0) if dynamic else Always(),
+            "likelihood": PoissonFactor(shape=10.0),
+            "concentration": 0.05,
+            "burstiness": 0.0,
+            "learn": False,
+        }
+        return cls(**chosen | settings)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

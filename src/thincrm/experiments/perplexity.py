@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,21 +17,13 @@ from thincrm.data.sotu import Corpus
 from thincrm.estimators.topics import TopicModel
 from thincrm.experiments.baselines import Score, other_models
 from thincrm.experiments.settings import Settings
-from thincrm.levy import BetaProcess, GammaProcess
-from thincrm.likelihood import PoissonFactor
-from thincrm.thinning import Always, ProbitRVM
+from thincrm.levy import BetaProcess
+from thincrm.thinning import Always
 
 __all__ = ["PAPER", "PerplexityResults", "run"]
 
 HELD_OUT = 0.2
 N_DRAWS = 200
-_PRIORS = {  # of the authors' released program; usages Gamma(10, 0.5) are here in the mass's rate
-    "levy": GammaProcess(mass=1.0, rate=0.05),
-    "likelihood": PoissonFactor(shape=10.0),
-    "concentration": 0.05,
-    "learn": False,
-}
-_PAPER_RVM = ProbitRVM(widths=(100.0, 200.0, 1e3, 2e3, 1e4), bias_mean=0.0)
 _STATIC, _DYNAMIC = (624.4, 2.0, 5.4), (528.6, 2.7, 62.6)
 PAPER = pd.DataFrame.from_dict(  # table 2; what its ± stands for is not said
     {
@@ -92,10 +85,9 @@ def run(
 
 def _scores(corpus: Corpus, settings: Settings, seed: int) -> Iterator[tuple[str, Score]]:
     train, heldout = split_words(corpus.counts, HELD_OUT, seed)
-    for name, factors in _products().items():
+    for name, make in _products().items():
         start = time.perf_counter()
-        model = TopicModel(
-            **factors,
+        model = make(
             max_topics=settings.max_topics,
             n_sweeps=settings.sweeps,
             n_draws=N_DRAWS,
@@ -108,20 +100,21 @@ def _scores(corpus: Corpus, settings: Settings, seed: int) -> Iterator[tuple[str
     yield from other_models(train, heldout, settings, seed)
 
 
-def _products() -> dict[str, dict[str, Any]]:
-    """Return the factors of each model; what is not named is TopicModel's own choice."""
-    found: dict[str, dict[str, Any]] = {
-        "static": {"thinning": Always()},
-        "dynamic": {},
-        "static, paper's priors": {**_PRIORS, "thinning": Always()},
-        "dynamic, paper's priors": {**_PRIORS, "thinning": _PAPER_RVM},
-        "BNBP": {"levy": BetaProcess(), "thinning": Always()},
-        "thinned BNBP": {"levy": BetaProcess()},
+def _products() -> dict[str, Callable[..., TopicModel]]:
+    """Return how to make each model; what is not named is TopicModel's own choice."""
+    beta = BetaProcess()
+    found: dict[str, Callable[..., TopicModel]] = {
+        "static": partial(TopicModel, thinning=Always()),
+        "dynamic": TopicModel,
+        "static, paper's priors": partial(TopicModel.as_in_paper, dynamic=False),
+        "dynamic, paper's priors": TopicModel.as_in_paper,
+        "BNBP": partial(TopicModel, levy=beta, thinning=Always()),
+        "thinned BNBP": partial(TopicModel, levy=beta),
     }
     factor = getattr(thincrm.likelihood, "GammaNegativeBinomialFactor", None)
     if factor is not None:
-        found["gamma-NB"] = {"likelihood": factor(), "thinning": Always()}
-        found["thinned gamma-NB"] = {"likelihood": factor()}
+        found["gamma-NB"] = partial(TopicModel, likelihood=factor(), thinning=Always())
+        found["thinned gamma-NB"] = partial(TopicModel, likelihood=factor())
     return found
 
 
