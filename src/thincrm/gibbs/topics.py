@@ -238,7 +238,7 @@ def start_state(rng: np.random.Generator, problem: TopicProblem) -> TopicState:
     n_passes = int(np.clip(4_000_000 // max(topic.size, 1), 15, 100))
     guess_topics(
         fresh_key(rng), n_passes, documents.start, documents.word, topic,
-        n_topics, documents.n_words, 3.0, 0.03 * documents.n_words, 0.05,
+        n_topics, documents.n_words, 3.0, 0.015 * documents.n_words, 0.05, 10, 0.1,
     )  # fmt: skip
     usage, evidence = count_topics(problem, topic)
     shape = problem.likelihood.start_shape(n_topics)

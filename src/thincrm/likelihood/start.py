@@ -2,7 +2,9 @@
 
 Any start is valid; a good one saves hundreds of sweeps. The sweep itself seldom opens a new topic
 (an unused one has random words), so the start should have as many as the corpus asks for: a few
-passes of a collapsed hierarchical Dirichlet process, whose topics are born and die easily.
+passes of a collapsed hierarchical Dirichlet process, whose topics are born and die easily. Its
+rich topics get richer, so a few passes follow in which every living topic has the same prior
+weight, as in latent Dirichlet allocation: they share the words out more evenly.
 """
 
 from __future__ import annotations
@@ -27,12 +29,14 @@ def guess_topics(
     usage: float,
     newness: float,
     concentration: float,
+    n_even: int,
+    even: float,
 ) -> None:
-    """Fill `topic_N`, documents in random order.
+    """Fill `topic_N`, documents in random order, in n_passes and then n_even passes.
 
-    P(k) ~ (c_dk + usage (D_k + newness / K) / (sum D + newness)) (n_kp + a) / (n_k + P a),
-
-    D_k the number of documents that use topic k: popular topics attract, duplicates die out.
+    P(k) ~ (c_dk + pull_k) (n_kp + a) / (n_k + P a);  first pull_k = usage (D_k + newness / K) /
+    (sum D + newness), D_k the number of documents that use topic k: popular topics attract,
+    duplicates die out. Then pull_k = even for all topics that are in use.
     """
     count_PK = np.zeros((n_words, n_topics), np.float32)
     count_K, here_K = np.zeros(n_topics, np.float32), np.zeros(n_topics, np.float32)
@@ -44,9 +48,9 @@ def guess_topics(
         j = int(uniform(state) * (i + 1))
         order_D[i], order_D[j] = order_D[j], order_D[i]
     small, floor = np.float32(concentration), np.float32(n_words * concentration)
-    least = np.float32(newness / n_topics)
+    least, flat, nothing = np.float32(newness / n_topics), np.float32(even), np.float32(0.0)
     total_popular = 0.0
-    for turn in range(n_passes):
+    for turn in range(n_passes + n_even):
         for d in order_D:
             for k in range(n_topics):
                 here_K[k] = 0.0
@@ -65,8 +69,11 @@ def guess_topics(
                         total_popular -= 1.0
                 pull = np.float32(usage / (total_popular + newness))
                 for k in range(n_topics):
+                    prior = pull * (popular_K[k] + least)
+                    if turn >= n_passes:
+                        prior = flat if popular_K[k] > 0.0 else nothing
                     share = (count_PK[p, k] + small) / (count_K[k] + floor)
-                    weight_K[k] = (here_K[k] + pull * (popular_K[k] + least)) * share
+                    weight_K[k] = (here_K[k] + prior) * share
                 total = 0.0
                 for k in range(n_topics):
                     total += weight_K[k]
