@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from thincrm.data.counts import split_words
-    from thincrm.estimators import TopicModel
+    from thincrm.estimators import FeatureModel, TopicModel
     from thincrm.levy import (
         BetaProcess,
         GammaProcess,
@@ -31,6 +31,7 @@ _HOME = {
     "Always": "thinning",
     "BetaProcess": "levy",
     "Bump": "thinning",
+    "FeatureModel": "estimators",
     "FunctionThinning": "thinning",
     "GammaProcess": "levy",
     "GateEvidence": "ports",
@@ -52,6 +53,7 @@ __all__ = [
     "Always",
     "BetaProcess",
     "Bump",
+    "FeatureModel",
     "FunctionThinning",
     "GammaProcess",
     "GateEvidence",

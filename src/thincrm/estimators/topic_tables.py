@@ -21,7 +21,7 @@ __all__ = ["TopicTables", "scalar"]
 LogOdds = Callable[[TopicDraw, Float], Float]
 
 
-def scalar(draws: Sequence[TopicDraw], name: str) -> pd.Series:
+def scalar(draws: Sequence[Any], name: str) -> pd.Series:
     """Return one label-free quantity of every draw, indexed by chain and sweep."""
     index = pd.MultiIndex.from_tuples(
         [(draw.chain, draw.sweep) for draw in draws], names=["chain", "sweep"]

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from thincrm.data.counts import as_counts, is_text, tokens
 from thincrm.data.covariates import Covariates, covariates
 from thincrm.errors import InvalidInput, check_count
 from thincrm.estimators.sampling import Plan, sample
+from thincrm.estimators.seeds import seed_of
 from thincrm.estimators.topic_results import TopicResults
 from thincrm.estimators.topic_tables import TopicTables, scalar
 from thincrm.evaluate.dates import cheap_log_score, log_likelihood_at, time_distribution
@@ -181,7 +181,7 @@ class TopicModel(
         problem = self._problem(counts)
         self.prepared_, self.thinning_ = problem.prepared, problem.thinning
         self.counts_ = counts
-        self.seed_ = _seed(self.random_state)
+        self.seed_ = seed_of(self.random_state)
         plan = Plan(
             check_count("n_sweeps", self.n_sweeps),
             check_count("n_draws", self.n_draws),
@@ -370,9 +370,3 @@ def _fields(value: Any) -> dict[str, Any]:
 
 def _index(X: Any) -> Any:
     return X.index if isinstance(X, pd.DataFrame | pd.Series) else None
-
-
-def _seed(random_state: Any) -> int:
-    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(0, 2**31 - 1))

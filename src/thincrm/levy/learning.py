@@ -22,10 +22,11 @@ from thincrm.numerics.streams import fresh_key, new_stream
 from thincrm.numerics.variates import crt
 from thincrm.ports import MassEvidence
 
-__all__ = ["MASS_PRIOR", "RATE_PRIOR", "learn"]
+__all__ = ["CONCENTRATION_PRIOR", "MASS_PRIOR", "RATE_PRIOR", "learn", "learn_concentration"]
 
 MASS_PRIOR = (1.0, 0.1)  # Gamma(shape, rate)
 RATE_PRIOR = (1.0, 0.1)
+CONCENTRATION_PRIOR = (1.0, 0.5)
 
 
 @singledispatch
@@ -82,3 +83,25 @@ def _(
     logit = float(slice_move(rng, start, log_density)[0])
     levy = replace(levy, mass=n_atoms / (1.0 + math.exp(-logit)))
     return levy, levy.redraw(rng, log_mass, evidence)
+
+
+def learn_concentration(levy: Any, rng: np.random.Generator, evidence: MassEvidence) -> Any:
+    """Return the Lévy measure with a new concentration where it is a beta process.
+
+    A slice step on log c given hits and misses, the masses integrated out: redraw them next.
+    """
+    if not isinstance(levy, BetaProcess):
+        return levy
+    n_atoms, share = evidence.hits.size, levy.mass / evidence.hits.size
+    shape, rate = CONCENTRATION_PRIOR
+
+    def log_density(log_c: Float) -> Float:
+        c = math.exp(min(float(log_c[0]), 50.0))
+        a, b = c * share, c * (1.0 - share)
+        if min(a, b) < 1e-300:
+            return np.array([-np.inf])
+        fit = betaln(a + evidence.hits, b + evidence.misses).sum() - n_atoms * betaln(a, b)
+        return np.array([fit + shape * log_c[0] - rate * c])
+
+    log_c = slice_move(rng, np.array([math.log(levy.concentration)]), log_density)
+    return replace(levy, concentration=math.exp(float(log_c[0])))

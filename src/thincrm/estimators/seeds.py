@@ -1,0 +1,17 @@
+"""From scikit-learn's random_state to a seed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+__all__ = ["seed_of"]
+
+
+def seed_of(random_state: Any) -> int:
+    """Return an int: `random_state` itself, or one drawn from it."""
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(0, 2**31 - 1))

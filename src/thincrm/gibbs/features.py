@@ -1,0 +1,194 @@
+"""The feature model's sweep: an ordered list of updates of a state.
+
+usages -> features and variances -> activations -> masses and their law. Gates are never kept:
+usages and activations are drawn with the gates summed out, and masses draw for themselves
+which of the silent gates are open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, log_expit
+
+from thincrm.levy.learning import learn, learn_concentration
+from thincrm.levy.special import log_rest
+from thincrm.likelihood.feature_laws import (
+    draw_features,
+    draw_noise,
+    draw_scale,
+    squared_error,
+)
+from thincrm.likelihood.linear_gaussian import Features, Sums, Table, redraw_rows
+from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.streams import fresh_key
+from thincrm.numerics.threads import map_blocks
+from thincrm.ports import GateEvidence, MassEvidence
+
+__all__ = ["SWEEP", "FeatureProblem", "FeatureState", "features_of"]
+
+_BLOCK_ROWS = 2048
+BACKGROUND_PRECISION = 0.25  # of the level of a column where every feature is shut
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureProblem:
+    """What does not change: the model's factors and the table, its rows sorted by covariate."""
+
+    levy: Any
+    thinning: Any
+    prepared: Any
+    table: Table
+    trials: Int  # T: rows at each covariate
+    shared: bool  # one gate a covariate, not one a row
+    real: bool
+    background: bool
+    n_features: int
+    learn_masses: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureState:
+    """Where a chain stands."""
+
+    used: np.ndarray  # N x K, int8: z
+    weight: Float  # N x K, or N x 0 where all weights are 1: s, of no meaning where z = 0
+    feature: Float  # F x P: A, and the background below it
+    noise: Float  # P: 1 / sigma_p^2
+    scale: float  # 1 / sigma_A^2
+    log_mass: Float  # K
+    x: Any
+    levy: Any
+    gram: Float  # F x F x P and F x P: sums over the rows, see Sums
+    cross: Float
+
+
+Update = Callable[[np.random.Generator, FeatureProblem, FeatureState], FeatureState]
+
+
+def features_of(problem: FeatureProblem, state: FeatureState) -> Features:
+    """Return what the rows are made of."""
+    log_odds = problem.thinning.log_odds(state.x, problem.prepared)
+    return Features(
+        state.feature, state.noise, log_expit(log_odds), log_expit(-log_odds), state.log_mass,
+        log_rest(state.log_mass), problem.real,
+    )  # fmt: skip
+
+
+def blocks_of(table: Table) -> list[int]:
+    """Return where to cut the groups into blocks of about equal rows, whatever the threads."""
+    n_rows = int(table.start_G[-1])
+    cuts = np.searchsorted(table.start_G, np.arange(0, n_rows, _BLOCK_ROWS))
+    return [*np.unique(cuts).tolist(), table.row_G.size]
+
+
+def redraw_table(
+    rng: np.random.Generator, table: Table, features: Features, used: np.ndarray, weight: Float
+) -> Sums:
+    """Redraw gates, usages and weights in place; return the rows' sums."""
+    key, cuts = fresh_key(rng), blocks_of(table)
+    shape = features.feature_FP.shape
+
+    def work(block: int, _: int) -> Sums:
+        sums = Sums.zero(*shape)
+        redraw_rows(cuts[block], cuts[block + 1], key, table, features, used, weight, sums)
+        return sums
+
+    parts = map_blocks(work, len(cuts) - 1, 1)
+    return Sums(*(np.sum(piece, axis=0) for piece in zip(*parts, strict=True)))
+
+
+def redraw_usages(
+    rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
+) -> FeatureState:
+    """Redraw which rows use which features, and how strongly, gates summed out."""
+    used, weight = state.used.copy(), state.weight.copy()
+    sums = redraw_table(rng, problem.table, features_of(problem, state), used, weight)
+    return replace(state, used=used, weight=weight, gram=sums.gram_FFP, cross=sums.cross_FP)
+
+
+def redraw_features(
+    rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
+) -> FeatureState:
+    """Redraw the features and the background."""
+    sums, n_features = Sums(state.gram, state.cross), problem.n_features
+    prior_F = np.full(len(state.feature), state.scale)
+    prior_F[n_features:] = BACKGROUND_PRECISION
+    return replace(state, feature=draw_features(rng, sums, state.noise, prior_F))
+
+
+def redraw_variances(
+    rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
+) -> FeatureState:
+    """Redraw the variance of every column's noise, and that of the features."""
+    value, seen = problem.table.value_NP, problem.table.seen_NP
+    sums = Sums(state.gram, state.cross)
+    error_P = squared_error(sums, (value**2).sum(0), state.feature)
+    return replace(
+        state,
+        noise=draw_noise(rng, seen.sum(0), error_P),
+        scale=draw_scale(rng, state.feature[: problem.n_features]),
+    )
+
+
+def hits_of(problem: FeatureProblem, state: FeatureState) -> Int:
+    """Return the (T, K) rows at each covariate that use each feature."""
+    start_T = np.concatenate([[0], np.cumsum(problem.trials)[:-1]])
+    return np.asarray(np.add.reduceat(state.used, start_T, axis=0, dtype=np.int64))
+
+
+def gate_evidence(problem: FeatureProblem, state: FeatureState) -> GateEvidence:
+    """Return what usages say of the gates: a gate behind which a feature is used is open.
+
+    A silent one has q = (1 - pi)^m, m the rows behind it.
+    """
+    hits, rest = hits_of(problem, state), log_rest(state.log_mass)
+    if not problem.shared:
+        return GateEvidence(hits, problem.trials, np.tile(rest, (len(hits), 1)))
+    once = np.ones_like(problem.trials)
+    return GateEvidence((hits > 0).astype(np.int64), once, np.outer(problem.trials, rest))
+
+
+def redraw_activations(
+    rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
+) -> FeatureState:
+    """Redraw the thinning function's variables, gates summed out."""
+    found = gate_evidence(problem, state)
+    return replace(state, x=problem.thinning.redraw(rng, state.x, found, problem.prepared))
+
+
+def mass_evidence(
+    rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
+) -> MassEvidence:
+    """Draw the silent gates that are open; rows behind open gates are hits or misses."""
+    gates = gate_evidence(problem, state)
+    log_odds = problem.thinning.log_odds(state.x, problem.prepared)
+    silent = gates.trials[:, None] - gates.positive
+    opened = rng.binomial(silent, expit(log_odds + gates.log_q)) + gates.positive
+    rows = opened * problem.trials[:, None] if problem.shared else opened
+    hits = hits_of(problem, state).sum(0)
+    return MassEvidence.of(problem.n_features, hits=hits, misses=rows.sum(0) - hits)
+
+
+def redraw_masses(
+    rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
+) -> FeatureState:
+    """Redraw the masses, and the Lévy measure's parameters with the masses integrated out."""
+    found = mass_evidence(rng, problem, state)
+    if not problem.learn_masses:
+        return replace(state, log_mass=state.levy.redraw(rng, state.log_mass, found))
+    levy = learn_concentration(state.levy, rng, found)
+    levy, log_mass = learn(levy, rng, state.log_mass, found)
+    return replace(state, levy=levy, log_mass=log_mass)
+
+
+SWEEP: tuple[Update, ...] = (
+    redraw_usages,
+    redraw_features,
+    redraw_variances,
+    redraw_activations,
+    redraw_masses,
+)

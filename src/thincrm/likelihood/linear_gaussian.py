@@ -1,0 +1,238 @@
+"""Rows of a table as sums of features: y_n = sum_k z_nk s_nk A_k + noise, holes left out.
+
+A *group* is a run of rows behind one gate: r ~ Bernoulli(p_k); shut, no row of the group uses
+feature k; open, each does with probability pi_k. Given the features, groups are independent, and
+gate and usages are drawn together, the usages summed out of the gate:
+
+    odds(r = 1) = p_k / (1 - p_k)  prod_n [(1 - pi_k) + pi_k LR_n],   odds(z_n = 1 | r = 1) =
+    pi_k LR_n / (1 - pi_k)
+
+With w_p = 1 / sigma_p^2, e the row's residual without feature k, sums over its seen cells,
+g = sum_p w_p A_kp e_p and a = sum_p w_p A_kp^2, the likelihood ratio of z = 1 to z = 0 is
+
+    s = 1:          log LR = g - a / 2
+    s ~ N(0, 1):    log LR = log(v) / 2 + v g^2 / 2,  v = 1 / (1 + a),  then s | z = 1 ~ N(v g, v)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.compiled import compiled
+from thincrm.numerics.streams import new_stream, uniform
+from thincrm.numerics.variates import normal
+
+__all__ = ["Features", "Sums", "Table", "add_rows", "as_table", "redraw_rows", "residual"]
+
+
+class Table(NamedTuple):
+    """A table with holes, its rows in runs that share gates.
+
+    value_NP is 0 and seen_NP is 0 at a hole (seen_NP is 1 elsewhere).
+    """
+
+    value_NP: np.ndarray
+    seen_NP: np.ndarray
+    start_G: np.ndarray  # G + 1: where the groups' rows begin
+    row_G: np.ndarray  # G: covariate row of each group
+    item_G: np.ndarray  # G: number of each group's random stream
+
+
+class Features(NamedTuple):
+    """What rows are made of. The last F - K features are used by every row with weight 1."""
+
+    feature_FP: Float
+    precision_P: Float  # 1 / sigma_p^2
+    log_open_TK: Float  # log p, at the covariate rows
+    log_shut_TK: Float  # log (1 - p)
+    log_mass_K: Float  # log pi
+    log_rest_K: Float  # log (1 - pi)
+    real: bool  # weights s ~ N(0, 1), not 1
+
+
+class Sums(NamedTuple):
+    """What rows say of the features: sums over the rows that see column p of u_f u_g and u_f y.
+
+    u = z s is a row's usage.
+    """
+
+    gram_FFP: np.ndarray  # where f <= g
+    cross_FP: np.ndarray
+
+    @classmethod
+    def zero(cls, n_features: int, n_columns: int) -> Sums:
+        """Return the sums over no rows."""
+        return cls(np.zeros((n_features, n_features, n_columns)), np.zeros((n_features, n_columns)))
+
+
+@compiled
+def _log_sum(a: float, b: float) -> float:
+    top = max(a, b)
+    if top == -np.inf:
+        return top
+    return top + math.log1p(math.exp(min(a, b) - top))
+
+
+@compiled
+def _happens(state: np.ndarray, log_odds: float) -> bool:
+    """Return True with odds exp(log_odds)."""
+    u = uniform(state)
+    return math.log(u) - math.log1p(-u) < log_odds
+
+
+@compiled
+def residual(
+    table: Table, features: Features, n: int, used_K: np.ndarray, weight_K: np.ndarray,
+    out_P: np.ndarray,
+) -> None:  # fmt: skip
+    """Fill `out_P` with y_n minus its features, 0 at holes."""
+    n_features, n_columns = features.feature_FP.shape
+    for p in range(n_columns):
+        out_P[p] = table.value_NP[n, p]
+    for f in range(n_features):
+        usage = 1.0
+        if f < used_K.size:
+            if used_K[f] == 0:
+                continue
+            usage = weight_K[f] if features.real else 1.0
+        for p in range(n_columns):
+            out_P[p] -= usage * features.feature_FP[f, p] * table.seen_NP[n, p]
+
+
+@compiled
+def _gain(
+    scaled_P: np.ndarray, square_P: np.ndarray, seen_P: np.ndarray, left_P: np.ndarray
+) -> tuple[float, float]:
+    """Return (sum w A e, sum w A^2) over seen cells; `left_P` is 0 at holes.
+
+    Four sums each: their additions do not wait for one another.
+    """
+    size = left_P.size
+    g0 = g1 = g2 = g3 = 0.0
+    a0 = a1 = a2 = a3 = 0.0
+    whole = size - size % 4
+    for p in range(0, whole, 4):
+        g0 += scaled_P[p] * left_P[p]
+        g1 += scaled_P[p + 1] * left_P[p + 1]
+        g2 += scaled_P[p + 2] * left_P[p + 2]
+        g3 += scaled_P[p + 3] * left_P[p + 3]
+        a0 += square_P[p] * seen_P[p]
+        a1 += square_P[p + 1] * seen_P[p + 1]
+        a2 += square_P[p + 2] * seen_P[p + 2]
+        a3 += square_P[p + 3] * seen_P[p + 3]
+    for p in range(whole, size):
+        g0 += scaled_P[p] * left_P[p]
+        a0 += square_P[p] * seen_P[p]
+    return (g0 + g1) + (g2 + g3), (a0 + a1) + (a2 + a3)
+
+
+@compiled
+def _add_row(
+    table: Table, n: int, used_K: np.ndarray, weight_K: np.ndarray, real: bool, sums: Sums
+) -> None:
+    """Add row n to the sums: only pairs of features it uses cost anything."""
+    n_features, n_columns = sums.cross_FP.shape
+    place, usage, size = np.empty(n_features, np.int64), np.empty(n_features), 0
+    for f in range(n_features):
+        if f >= used_K.size:
+            place[size], usage[size] = f, 1.0
+            size += 1
+        elif used_K[f] != 0:
+            place[size], usage[size] = f, (weight_K[f] if real else 1.0)
+            size += 1
+    for i in range(size):
+        f = place[i]
+        for p in range(n_columns):
+            sums.cross_FP[f, p] += usage[i] * table.value_NP[n, p]
+        for j in range(i, size):
+            product = usage[i] * usage[j]
+            for p in range(n_columns):
+                sums.gram_FFP[f, place[j], p] += product * table.seen_NP[n, p]
+
+
+@compiled
+def redraw_rows(
+    first: int, stop: int, key: np.uint64, table: Table, features: Features,
+    used_NK: np.ndarray, weight_NK: np.ndarray, sums: Sums,
+) -> None:  # fmt: skip
+    """Redraw, in place, gates, usages and weights of groups [first, stop); add them to `sums`.
+
+    Features are visited in order, each given the others. Every group has its own stream.
+    """
+    n_used, n_columns = used_NK.shape[1], table.value_NP.shape[1]
+    real = features.real
+    scaled_FP = features.feature_FP * features.precision_P
+    square_FP = scaled_FP * features.feature_FP
+    most = 0
+    for g in range(first, stop):
+        most = max(most, table.start_G[g + 1] - table.start_G[g])
+    left_RP, ratio_R = np.empty((most, n_columns)), np.empty(most)
+    mean_R, spread_R = np.empty(most), np.empty(most)
+    for g in range(first, stop):
+        state, t = new_stream(key, table.item_G[g]), table.row_G[g]
+        begin, end = table.start_G[g], table.start_G[g + 1]
+        for n in range(begin, end):
+            residual(table, features, n, used_NK[n], weight_NK[n], left_RP[n - begin])
+        for k in range(n_used):
+            log_open, log_shut = features.log_open_TK[t, k], features.log_shut_TK[t, k]
+            log_mass, log_rest = features.log_mass_K[k], features.log_rest_K[k]
+            total = 0.0
+            for n in range(begin, end):
+                i = n - begin
+                gain, size = _gain(scaled_FP[k], square_FP[k], table.seen_NP[n], left_RP[i])
+                if used_NK[n, k] != 0:
+                    gain += (weight_NK[n, k] if real else 1.0) * size
+                if real:
+                    spread_R[i] = 1.0 / (1.0 + size)
+                    mean_R[i] = spread_R[i] * gain
+                    ratio_R[i] = 0.5 * (math.log(spread_R[i]) + mean_R[i] * gain)
+                else:
+                    ratio_R[i] = gain - 0.5 * size
+                total += _log_sum(log_rest, log_mass + ratio_R[i])
+            opened = log_shut == -np.inf or _happens(state, log_open - log_shut + total)
+            for n in range(begin, end):
+                i = n - begin
+                old = 0.0
+                if used_NK[n, k] != 0:
+                    old = weight_NK[n, k] if real else 1.0
+                new = 0.0
+                used_NK[n, k] = 0
+                if opened and _happens(state, log_mass - log_rest + ratio_R[i]):
+                    used_NK[n, k] = 1
+                    new = 1.0
+                    if real:
+                        new = mean_R[i] + math.sqrt(spread_R[i]) * normal(state)
+                        weight_NK[n, k] = new
+                if new != old:
+                    for p in range(n_columns):
+                        change = (old - new) * features.feature_FP[k, p]
+                        left_RP[i, p] += change * table.seen_NP[n, p]
+        for n in range(begin, end):
+            _add_row(table, n, used_NK[n], weight_NK[n], real, sums)
+
+
+@compiled
+def add_rows(
+    first: int, stop: int, table: Table, used_NK: np.ndarray, weight_NK: np.ndarray, real: bool,
+    sums: Sums,
+) -> None:  # fmt: skip
+    """Add rows [first, stop) to `sums`."""
+    for n in range(first, stop):
+        _add_row(table, n, used_NK[n], weight_NK[n], real, sums)
+
+
+def as_table(value_NP: Float, trials_T: Int, shared: bool) -> Table:
+    """Return the table of rows sorted by covariate, NaN at holes.
+
+    One group a covariate if gates are shared, else one a row.
+    """
+    start_G, row_G = np.arange(len(value_NP) + 1), np.repeat(np.arange(trials_T.size), trials_T)
+    if shared:
+        start_G, row_G = np.concatenate([[0], np.cumsum(trials_T)]), np.arange(trials_T.size)
+    hole_NP, item_G = np.isnan(value_NP), np.arange(row_G.size)
+    seen_NP = 1.0 - hole_NP
+    return Table(np.where(hole_NP, 0.0, value_NP), seen_NP, start_G, row_G, item_G)
