@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from thincrm.data.counts import as_counts, is_text, tokens
 from thincrm.data.covariates import Covariates, covariates
 from thincrm.errors import InvalidInput, check_count
+from thincrm.estimators.diagnostics import Diagnostics
 from thincrm.estimators.sampling import Plan, sample
 from thincrm.estimators.seeds import seed_of
 from thincrm.estimators.topic_results import TopicResults
@@ -21,10 +22,11 @@ from thincrm.estimators.topic_tables import TopicTables, scalar
 from thincrm.evaluate.dates import cheap_log_score, log_likelihood_at, time_distribution
 from thincrm.evaluate.documents import infer_usage, time_chances
 from thincrm.evaluate.inputs import document_items
-from thincrm.evaluate.perplexity import Perplexity, perplexity
+from thincrm.evaluate.perplexity import Perplexity, heldout_log_likelihoods, perplexity
 from thincrm.gibbs.topics import TopicProblem
 from thincrm.levy import GammaProcess
 from thincrm.likelihood import NegativeBinomialFactor, PoissonFactor
+from thincrm.numerics.arrays import Float
 from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import using_threads
 from thincrm.thinning import Always, ProbitRVM, SigmoidGP
@@ -38,6 +40,7 @@ _TRANSFORM, _DATES = 1, 2  # addresses of the random streams of predictions
 
 class TopicModel(
     TopicResults,
+    Diagnostics,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -312,6 +315,12 @@ class TopicModel(
         check_is_fitted(self)
         with using_threads(self.n_threads):
             return perplexity(
+                self.draws_, self.row_, as_counts(heldout, "heldout"), tokens(self.counts_)
+            )
+
+    def _heldout_scores(self, heldout: Any) -> Float:
+        with using_threads(self.n_threads):
+            return heldout_log_likelihoods(
                 self.draws_, self.row_, as_counts(heldout, "heldout"), tokens(self.counts_)
             )
 

@@ -16,7 +16,7 @@ from thincrm.likelihood.usage import token_rates
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.threads import map_blocks
 
-__all__ = ["Perplexity", "perplexity"]
+__all__ = ["Perplexity", "heldout_log_likelihoods", "perplexity"]
 
 _BATCHES = 5
 _BLOCK = 4096
@@ -52,15 +52,7 @@ def perplexity(
     documents : Tokens
         The documents the model was fitted to.
     """
-    if heldout.shape != (len(row_D), draws[0].words.shape[0]):
-        raise InvalidInput(
-            f"heldout has shape {heldout.shape}, but the model was fitted to {len(row_D)} "
-            f"documents and {draws[0].words.shape[0]} words: pass the held-out counts of the "
-            "same documents."
-        )
-    words = int(heldout.sum())
-    if words == 0:
-        raise InvalidInput("heldout holds no words: nothing to predict.")
+    words = _checked_words(draws, row_D, heldout)
     n_batches = min(_BATCHES, len(draws))
     parts = [_rates(draws[b::n_batches], row_D, heldout, documents) for b in range(n_batches)]
     cell_BC, total_BD = (np.stack(part) for part in zip(*parts, strict=True))
@@ -79,6 +71,35 @@ def perplexity(
         ]
         error = float(np.sqrt((n_batches - 1) / n_batches * np.var(left) * n_batches))
     return Perplexity(float(np.exp(value)), float(np.exp(value) * error), words, len(draws))
+
+
+def heldout_log_likelihoods(
+    draws: Sequence[TopicDraw], row_D: np.ndarray, heldout: Any, documents: Tokens
+) -> Float:
+    """Return the (B,) mean log probability of a held-out word under each draw alone.
+
+    A label-free quantity of a draw, for R-hat; their mean is no perplexity, which averages
+    probabilities over draws before it takes the logarithm.
+    """
+    words = _checked_words(draws, row_D, heldout)
+    document = np.repeat(np.arange(heldout.shape[0]), np.diff(heldout.indptr))
+    rates = (_rates([draw], row_D, heldout, documents) for draw in draws)
+    return np.array(
+        [(heldout.data * np.log(cell / total[document])).sum() / words for cell, total in rates]
+    )
+
+
+def _checked_words(draws: Sequence[TopicDraw], row_D: np.ndarray, heldout: Any) -> int:
+    if heldout.shape != (len(row_D), draws[0].words.shape[0]):
+        raise InvalidInput(
+            f"heldout has shape {heldout.shape}, but the model was fitted to {len(row_D)} "
+            f"documents and {draws[0].words.shape[0]} words: pass the held-out counts of the "
+            "same documents."
+        )
+    words = int(heldout.sum())
+    if words == 0:
+        raise InvalidInput("heldout holds no words: nothing to predict.")
+    return words
 
 
 def _rates(
