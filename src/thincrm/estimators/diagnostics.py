@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import Covariates
 from thincrm.evaluate.convergence import FEWEST_DRAWS, bulk_ess, rank_rhat, tail_ess
-from thincrm.numerics.arrays import Float
+from thincrm.numerics.arrays import Float, Int
 
-__all__ = ["Diagnostics", "Verdict", "label_free", "spread_rows"]
+__all__ = ["Diagnostics", "Verdict", "by_chain", "label_free", "spread_rows"]
 
 LARGEST_RHAT = 1.05  # about what converged chains show when their draws are worth 100
 FEWEST_INDEPENDENT = 100  # for a 90 % band whose ends are good to a few points
@@ -116,25 +116,26 @@ def _shown(label: Any) -> str:
     return f"{label:g}" if isinstance(label, float) else str(label)
 
 
-def by_chain(table: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the chains, all as long as the shortest, latest draws kept.
+def by_chain(index: pd.Index) -> Int:
+    """Return the (C, S) places of the draws of each chain, all as long as the shortest.
 
-    A chain that was stopped before half of the longest is left out: it would cost the others
-    more than it tells.
+    The latest draws are kept. A chain that was stopped before half of the longest is left out: it
+    would cost the others more than it tells.
     """
-    chains = [chain for _, chain in table.groupby(level="chain", sort=True)]
-    longest = max(len(chain) for chain in chains)
-    chains = [chain for chain in chains if 2 * len(chain) >= longest]
-    shortest = min(len(chain) for chain in chains)
-    return [chain.iloc[-shortest:] for chain in chains]
+    chain = index.get_level_values("chain").to_numpy()
+    places = [np.flatnonzero(chain == c) for c in np.unique(chain)]
+    longest = max(place.size for place in places)
+    places = [place for place in places if 2 * place.size >= longest]
+    shortest = min(place.size for place in places)
+    return np.stack([place[-shortest:] for place in places])
 
 
 def summarise(table: pd.DataFrame) -> pd.DataFrame:
     """Return the diagnostics of each column of a table indexed by chain and sweep."""
-    chains = by_chain(table)
+    place_CS = by_chain(table.index)
     rows = {}
     for name in table.columns:
-        draws_CS = np.stack([chain[name].to_numpy() for chain in chains])
+        draws_CS = table[name].to_numpy(float)[place_CS]
         if np.ptp(draws_CS) > 0.0:
             rows[name] = {
                 "mean": draws_CS.mean(),
@@ -142,8 +143,8 @@ def summarise(table: pd.DataFrame) -> pd.DataFrame:
                 "rhat": rank_rhat(draws_CS),
                 "ess_bulk": bulk_ess(draws_CS),
                 "ess_tail": tail_ess(draws_CS),
-                "n_chains": len(chains),
-                "n_draws": draws_CS.shape[1],
+                "n_chains": place_CS.shape[0],
+                "n_draws": place_CS.shape[1],
             }
     columns = ["mean", "sd", "rhat", "ess_bulk", "ess_tail", "n_chains", "n_draws"]
     found = pd.DataFrame.from_dict(rows, orient="index", columns=columns)

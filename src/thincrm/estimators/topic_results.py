@@ -41,8 +41,9 @@ class TopicResults:
         share_upper (expected share of words). t: where; None: the distinct times of the fit.
         """
         check_is_fitted(self)
-        rows = self.covariates_.rows if t is None else self._encode(t, None)
-        return self._tables.activation(rows, level, self._log_odds)
+        if t is None:
+            return self._tables.activation(self.covariates_.rows, level, _kept_log_odds)
+        return self._tables.activation(self._encode(t, None), level, self._log_odds)
 
     def first_active(self, level: float = 0.9) -> pd.DataFrame:
         """Return, per topic, the first time at which it is more likely open than shut."""
@@ -65,6 +66,14 @@ class TopicResults:
         """Return each topic's NPMI coherence: do its top words share documents? (-1 to 1)."""
         check_is_fitted(self)
         return self._tables.coherence(self.counts_, n_words)
+
+    def documents(self, least: float = 0.01) -> pd.DataFrame:
+        """Return the topics of each fitted document, the largest first: document, t, topic, share.
+
+        least: leave out topics that hold a smaller share of the document's words.
+        """
+        check_is_fitted(self)
+        return self._tables.documents(least)
 
     def representative_documents(
         self, n_documents: int = 3, periods: Sequence[Any] | None = None
@@ -94,3 +103,8 @@ class TopicResults:
         thinned = self.thinning_.log_odds(draw.x, self.prepared_, at)
         always = np.full((len(rows), draw.words.shape[1] - thinned.shape[1]), np.inf)
         return np.concatenate([always, thinned], axis=1)
+
+
+def _kept_log_odds(draw: TopicDraw, rows: Float) -> Float:
+    """Return the log odds a draw was kept with; those of a static model are the same everywhere."""
+    return np.broadcast_to(draw.log_odds, (len(rows), draw.log_odds.shape[1]))

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from scipy.special import expit
 
 from thincrm.data.covariates import Covariates
@@ -50,7 +51,7 @@ class TopicTables:
         for place in np.round(places).astype(int):
             yield self.draws[place], self.matches[place]
 
-    def _aligned(self, values: Callable[[TopicDraw], Float]) -> Float:
+    def aligned(self, values: Callable[[TopicDraw], Float]) -> Float:
         """Return (B, ..., K): a (..., K) array of every draw, topics in order, NaN where absent."""
         out = []
         for draw, found in zip(self.draws, self.matches, strict=True):
@@ -58,17 +59,37 @@ class TopicTables:
             out.append(np.where(found >= 0, array[..., np.maximum(found, 0)], np.nan))
         return np.stack(out)
 
-    def topics(self, n_words: int, level: float, seed: int) -> pd.DataFrame:
-        """Return the likeliest words of each topic; a band is a credible interval."""
-        n_words = min(check_count("n_words", n_words), len(self.vocabulary))
-        check_between("level", level, 0.0, 1.0)
+    @cached_property
+    def mean_theta(self) -> Float:
+        """Return the (P, K) topics, averaged over the draws that have them."""
         mean_PK = np.zeros((len(self.vocabulary), self.n_topics))
         seen_K = np.zeros(self.n_topics)
         for draw, found in zip(self.draws, self.matches, strict=True):
             mean_PK[:, found >= 0] += draw.theta[:, found[found >= 0]]
             seen_K += found >= 0
-        mean_PK /= seen_K
-        top_WK = np.argsort(-mean_PK, axis=0, kind="stable")[:n_words]
+        return np.asarray(mean_PK / seen_K)
+
+    def top_words(self, n_words: int) -> Int:
+        """Return the (W, K) places of each topic's likeliest words."""
+        n_words = min(check_count("n_words", n_words), len(self.vocabulary))
+        return np.argsort(-self.mean_theta, axis=0, kind="stable")[:n_words]
+
+    def document_shares(self) -> Any:
+        """Return (D, K) sparse: the share of each document's words in each topic, over draws."""
+        total = sparse.csr_array((len(self.known.row), self.n_topics))
+        for draw, found in zip(self.draws, self.matches, strict=True):
+            there = np.flatnonzero(found >= 0)
+            shape = (draw.words.shape[1], self.n_topics)
+            place = sparse.csr_array((np.ones(there.size), (found[there], there)), shape=shape)
+            total = total + draw.documents @ place
+        length = np.asarray(self.reference.documents.sum(axis=1)).reshape(-1) * len(self.draws)
+        return sparse.csr_array(sparse.diags_array(1.0 / np.maximum(length, 1)) @ total)
+
+    def topics(self, n_words: int, level: float, seed: int) -> pd.DataFrame:
+        """Return the likeliest words of each topic; a band is a credible interval."""
+        check_between("level", level, 0.0, 1.0)
+        mean_PK, top_WK = self.mean_theta, self.top_words(n_words)
+        n_words = len(top_WK)
         column = np.arange(self.n_topics)
         rng = np.random.default_rng(seed)
 
@@ -96,8 +117,8 @@ class TopicTables:
     def activation(self, rows: Float, level: float, log_odds: LogOdds) -> pd.DataFrame:
         """Return activations and shares of words at covariate rows, with bands."""
         check_between("level", level, 0.0, 1.0)
-        opened = self._aligned(lambda draw: expit(log_odds(draw, rows)))
-        share = self._aligned(lambda draw: _shares(draw, log_odds(draw, rows)))
+        both = self.aligned(lambda draw: _opened_and_shares(draw, log_odds(draw, rows)))
+        opened, share = both[:, 0], both[:, 1]
         times = self.known.labels(rows)
         columns: dict[str, Any] = {"topic": np.repeat(np.arange(self.n_topics), len(rows))}
         for level_number, name in enumerate(times.names):
@@ -113,7 +134,7 @@ class TopicTables:
         if self.known.rows.shape[1] > 1:
             raise InvalidInput("Shapes through time need one covariate column; t has several.")
         at = (self.draws[0].log_odds.shape[0], len(self.known.rows))
-        curves = self._aligned(lambda draw: expit(draw.log_odds))
+        curves = self.aligned(lambda draw: expit(draw.log_odds))
         return curves if at[0] == at[1] else np.repeat(curves, at[1], axis=1)
 
     def lifetimes(self, level: float, which: Literal["first", "last"]) -> pd.DataFrame:
@@ -154,6 +175,17 @@ class TopicTables:
         index = pd.RangeIndex(self.n_topics, name="topic")
         return pd.Series(np.clip(scores, -1.0, 1.0), index=index, name="npmi")
 
+    def documents(self, least: float) -> pd.DataFrame:
+        """Return the topics that hold at least a share `least` of each document's words."""
+        check_between("least", least, 0.0, 1.0)
+        share = self.document_shares().tocoo()
+        kept = share.data >= least
+        document, topic = (place[kept] for place in share.coords)
+        times = self.known.labels(self.known.rows[self.known.row[document]])
+        table = pd.DataFrame({"document": document, "topic": topic, "share": share.data[kept]})
+        table.insert(1, "t", times.to_numpy())
+        return table.sort_values(["document", "share"], ascending=[True, False], ignore_index=True)
+
     def representative(self, n_documents: int, cuts: Float | None) -> pd.DataFrame:
         """Return the documents with the largest share of their words in each topic."""
         check_count("n_documents", n_documents)
@@ -175,14 +207,30 @@ class TopicTables:
         return table.assign(t=times.to_numpy())
 
 
-def _shares(draw: TopicDraw, log_odds_TK: Float) -> Float:
-    """Return the (T, K) expected shares of words: a shape q / (1 - q), normalised."""
+def _opened_and_shares(draw: TopicDraw, log_odds_TK: Float) -> Float:
+    """Return (2, T, K): activations a, and expected shares of words, a shape q / (1 - q) over all.
+
+    Both at once, because the log odds at new times are the costly part.
+    """
     mean_K = np.log(draw.usage.shape) + np.log(draw.usage.q) - draw.usage.log_rest
-    rate_TK = expit(log_odds_TK) * np.exp(mean_K - mean_K.max())
-    return np.asarray(rate_TK / np.maximum(rate_TK.sum(axis=1, keepdims=True), 1e-300))
+    opened_TK = expit(log_odds_TK)
+    rate_TK = opened_TK * np.exp(mean_K - mean_K.max())
+    return np.stack([opened_TK, rate_TK / np.maximum(rate_TK.sum(1, keepdims=True), 1e-300)])
 
 
-def _band(values: Float, level: float) -> tuple[Float, Float]:
+def _band(values_B: Float, level: float) -> tuple[Float, Float]:
+    """Return the ends of the credible interval over the first axis, NaN left out.
+
+    As np.nanquantile, which goes through the columns one by one.
+    """
+    ordered = np.sort(values_B, axis=0)  # NaN last
+    last = (~np.isnan(ordered)).sum(axis=0) - 1
     tail = (1.0 - level) / 2.0
-    lower, upper = np.nanquantile(values, [tail, 1.0 - tail], axis=0)
-    return lower, upper
+    ends = []
+    for share in (tail, 1.0 - tail):
+        place = share * last
+        below = np.floor(place).astype(int)[None]
+        low = np.take_along_axis(ordered, below, 0)[0]
+        high = np.take_along_axis(ordered, np.minimum(below + 1, last), 0)[0]
+        ends.append(low + (place - below[0]) * (high - low))
+    return ends[0], ends[1]

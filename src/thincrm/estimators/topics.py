@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from thincrm.data.counts import as_counts, is_text, tokens
 from thincrm.data.covariates import Covariates, covariates
 from thincrm.errors import InvalidInput, check_count
-from thincrm.estimators.diagnostics import Diagnostics
+from thincrm.estimators.exchange import TopicExchange
 from thincrm.estimators.sampling import Plan, sample
 from thincrm.estimators.seeds import seed_of
-from thincrm.estimators.topic_results import TopicResults
 from thincrm.estimators.topic_tables import TopicTables, scalar
 from thincrm.evaluate.dates import cheap_log_score, log_likelihood_at, time_distribution
 from thincrm.evaluate.documents import infer_usage, time_chances
@@ -39,8 +38,7 @@ _TRANSFORM, _DATES = 1, 2  # addresses of the random streams of predictions
 
 
 class TopicModel(
-    TopicResults,
-    Diagnostics,
+    TopicExchange,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
