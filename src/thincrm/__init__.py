@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from thincrm.data.counts import split_words
     from thincrm.estimators import FeatureModel, TopicModel
+    from thincrm.data.reading import read_counts, read_table, read_texts
+    from thincrm.data.vocabulary import choose_words
     from thincrm.levy import (
         BetaProcess,
         GammaProcess,
@@ -45,6 +47,10 @@ _HOME = {
     "StableProcess": "levy",
     "ThinnedCRM": "measure",
     "TopicModel": "estimators",
+    "choose_words": "data.vocabulary",
+    "read_counts": "data.reading",
+    "read_table": "data.reading",
+    "read_texts": "data.reading",
     "split_words": "data.counts",
 }
 _ROOMS = ("levy", "likelihood", "measure", "processes", "testing", "thinning")
@@ -68,6 +74,10 @@ __all__ = [
     "ThinnedCRM",
     "TopicModel",
     "__version__",
+    "choose_words",
+    "read_counts",
+    "read_table",
+    "read_texts",
     "split_words",
 ]
 

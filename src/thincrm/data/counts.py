@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy import sparse
 from thincrm.errors import InvalidInput, InvalidType, check_between
 from thincrm.numerics.arrays import Int, Seed, as_generator
 
-__all__ = ["Tokens", "as_counts", "is_text", "split_words", "tokens"]
+__all__ = ["Tokens", "as_counts", "is_text", "load_counts", "split_words", "tokens"]
 
 _MOST = 2**31 - 1
 
@@ -113,6 +114,21 @@ def _refuse(matrix: Any, bad: Any, name: str, what: str) -> None:
         f"{name}[{row}, {int(matrix.indices[place])}] = {matrix.data[place]} {what}; "
         f"{int(np.sum(bad))} such cell(s) in all."
     )
+
+
+def load_counts(path: Path) -> Any:
+    """Return the checked counts of a file that `scipy.sparse.save_npz` wrote."""
+    try:
+        with path.open("rb") as file:
+            matrix: Any = sparse.load_npz(file)
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)  # compiled loops trust the indices
+    except Exception as error:  # a damaged file raises whatever it meets
+        reason = " ".join(str(error).split())
+        raise InvalidInput(
+            f"{path} is not a matrix that scipy.sparse.save_npz wrote: {reason}"
+        ) from error
+    return as_counts(matrix, path.name)
 
 
 def tokens(counts: Any) -> Tokens:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,8 @@ import pandas as pd
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from thincrm.data.counts import as_counts
+from thincrm.data.counts import as_counts, load_counts
+from thincrm.data.vocabulary import most_telling
 from thincrm.errors import InvalidInput
 from thincrm.numerics.arrays import Int
 
@@ -107,7 +107,7 @@ def prepare_addresses(addresses: pd.DataFrame) -> Corpus:
     vectoriser = CountVectorizer(stop_words="english", token_pattern=r"\b[a-z]{2,}\b")
     counts = sparse.csr_array(vectoriser.fit_transform(texts))
     rows = np.flatnonzero(np.diff(counts.indptr) >= FEWEST_WORDS)
-    words = _choose_words(counts[rows])
+    words = most_telling(counts[rows], KEPT_SHARE, RAREST + 1)
     return Corpus(
         as_counts(counts[rows][:, words]),
         pd.Index(vectoriser.get_feature_names_out()[words], name="word"),
@@ -123,16 +123,6 @@ def _cut(text: str) -> list[str]:
     paragraphs = [part for part in re.split(r"\n\s*\n", text) if part.strip()]
     starts = range(0, len(paragraphs), PARAGRAPHS)
     return ["\n".join(paragraphs[start : start + PARAGRAPHS]) for start in starts]
-
-
-def _choose_words(counts: Any) -> Int:
-    """Return the columns of the words with the largest sums of tf log(N / df)."""
-    occurrences = np.asarray(counts.sum(axis=0))
-    documents = np.asarray((counts > 0).sum(axis=0))
-    frequent = np.flatnonzero(occurrences > RAREST)
-    score = occurrences[frequent] * np.log(counts.shape[0] / documents[frequent])
-    chosen: Int = frequent[score > np.quantile(score, 1.0 - KEPT_SHARE)]
-    return chosen
 
 
 def read_sotu(path: str | Path) -> Corpus:
@@ -152,7 +142,7 @@ def read_sotu(path: str | Path) -> Corpus:
                 f"{file} does not exist: a corpus is {stem}{_ENDING}, {stem}_vocab.txt and "
                 f"{stem}_docs.csv in one folder."
             )
-    counts = _read_counts(path)
+    counts = load_counts(path)
     words = pd.Index(beside[1].read_text("utf-8").split("\n"), name="word")
     words = words[:-1] if words[-1] == "" else words
     years, labels = _read_documents(beside[2])
@@ -162,16 +152,6 @@ def read_sotu(path: str | Path) -> Corpus:
             f"{beside[2].name} has {years.size} rows and {beside[1].name} {words.size} lines."
         )
     return Corpus(counts, words, years, labels)
-
-
-def _read_counts(path: Path) -> Any:
-    try:
-        matrix = sparse.load_npz(path)
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise InvalidInput(
-            f"{path} is not a matrix that scipy.sparse.save_npz wrote: {error}"
-        ) from error
-    return as_counts(matrix, path.name)
 
 
 def _read_documents(path: Path) -> tuple[Int, pd.Index]:

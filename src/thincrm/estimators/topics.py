@@ -215,6 +215,8 @@ class TopicModel(
                 raise InvalidInput("X holds texts but the model was fitted to counts: pass counts.")
             return as_counts(self.vectorizer_.transform(X))
         names = X.columns if isinstance(X, pd.DataFrame) else None
+        if hasattr(X, "vocabulary") and hasattr(X, "counts"):  # what the readers return
+            X, names = X.counts, X.vocabulary
         checked = validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False
         )

@@ -1,0 +1,163 @@
+"""A table of numbers with holes, and the covariate of each row: what a feature model explains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from thincrm.data.reading.dates import DateColumn
+from thincrm.data.reading.rows import Row, Tally, column_names, rows
+from thincrm.data.reading.texts import number_in
+from thincrm.errors import InvalidInput
+
+__all__ = ["Table", "read_table"]
+
+_HOLES = {"", "na", "n/a", "nan", "null", "none", ".", "..", "-", "?"}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of numbers, as read.
+
+    Attributes
+    ----------
+    values : (N, C) DataFrame of float
+        NaN where a cell is empty; the index is the `label` column, or the line.
+    t : (N,) Series or None
+        The covariate of each row: numbers or dates.
+    skipped : int
+        How many bad rows were passed over.
+    first_skipped : str
+        The first of them, and why; empty if there is none.
+    """
+
+    values: pd.DataFrame = field(repr=False)
+    t: Any = field(repr=False)
+    skipped: int = 0
+    first_skipped: str = ""
+
+
+def read_table(
+    path: str | Path,
+    covariate: str | None = None,
+    columns: Sequence[str] | None = None,
+    *,
+    label: str | None = None,
+    date_format: str | None = None,
+    skip_bad: bool = False,
+) -> Table:
+    """Read a table of numbers from a CSV, TSV, JSONL or Parquet file; empty cells are holes.
+
+    Parameters
+    ----------
+    path : path
+        A table with an observation a row (.gz too).
+    covariate : str or None
+        The column that features may depend on: numbers or dates.
+    columns : sequence of str or None
+        The columns of numbers to explain; None: all others that hold nothing but numbers.
+    label : str or None
+        A column with the rows' names; None: the first line says nothing of them.
+    date_format : str or None
+        How dates are written, in the manner of `strptime`; None: any usual form.
+    skip_bad : bool
+        Pass over rows that cannot be read, and count them.
+    """
+    known = column_names(path)
+    aside = [name for name in (covariate, label) if name is not None]
+    wanted = [name for name in known if name not in aside] if columns is None else list(columns)
+    tally = Tally(Path(path), skip_bad)
+    choice = None if columns is not None else _numeric(path, wanted)
+    kept = wanted if choice is None else choice
+    if not kept:
+        raise InvalidInput(f"{tally.path.name} has no column of numbers to explain.")
+    values: list[list[float]] = []
+    labels: list[Any] = []
+    reader = _Covariate(covariate, date_format)
+    for row in rows(path, list(dict.fromkeys([*aside, *kept]))):
+        column = ""
+        try:
+            if row.problem:
+                raise ValueError(row.problem)
+            cells = []
+            for column in kept:
+                cells.append(_cell(row.cells[column]))
+            column = covariate or ""
+            reader.read(row)
+        except ValueError as error:
+            tally.bad(row, str(error), column)
+            continue
+        values.append(cells)
+        labels.append(row.number if label is None else row.cells[label])
+    if not values:
+        more = f": {tally.first}" if tally.first else "."
+        raise InvalidInput(f"{tally.path} holds no rows{more}")
+    index = pd.Index(labels, name=label or "line")
+    frame = pd.DataFrame(np.array(values), columns=pd.Index(kept), index=index)
+    return Table(frame, reader.series(index), tally.skipped, tally.first)
+
+
+def _numeric(path: str | Path, names: Sequence[str]) -> list[str]:
+    """Return the columns whose first filled cells are numbers: one look at the file's start."""
+    texts: set[str] = set()
+    filled: set[str] = set()
+    for row in rows(path, names):
+        for name in names:
+            if name in filled or row.problem:
+                continue
+            try:
+                if not np.isnan(_cell(row.cells[name])):
+                    filled.add(name)
+            except ValueError:
+                filled.add(name)
+                texts.add(name)
+        if len(filled) == len(names):
+            break
+    return [name for name in names if name in filled and name not in texts]
+
+
+def _cell(value: Any) -> float:
+    """Return a number, or NaN for a hole."""
+    if value is None or (isinstance(value, str) and value.strip().lower() in _HOLES):
+        return float("nan")
+    if isinstance(value, float) and np.isnan(value):
+        return value
+    return number_in(value)
+
+
+class _Covariate:
+    """A column of numbers; of dates as soon as its first value is none."""
+
+    def __init__(self, name: str | None, form: str | None) -> None:
+        self.name, self.dates = name, DateColumn(form)
+        self.numbers: list[float] = []
+        self._is_date: bool | None = None if form is None else True
+
+    def read(self, row: Row) -> None:
+        if self.name is None:
+            return
+        value = row.cells[self.name]
+        if self._is_date is None:
+            try:
+                number_in(value)
+                self._is_date = False
+            except ValueError:
+                self.dates.read(value)
+                self._is_date = True
+                return
+        if self._is_date:
+            self.dates.read(value)
+        else:
+            self.numbers.append(number_in(value))
+
+    def series(self, index: pd.Index) -> pd.Series[Any] | None:
+        if self.name is None:
+            return None
+        if self._is_date:
+            return self.dates.series(self.name).set_axis(index)
+        return pd.Series(self.numbers, index=index, name=self.name, dtype=float)

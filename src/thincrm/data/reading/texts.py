@@ -1,0 +1,195 @@
+"""Texts with their dates and covariates: from a table, or from a folder of text files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from thincrm.data.reading.dates import DateColumn
+from thincrm.data.reading.folders import file_rows
+from thincrm.data.reading.lines import shown
+from thincrm.data.reading.rows import Row, Tally, rows
+from thincrm.errors import InvalidInput
+
+__all__ = ["Texts", "number_in", "read_texts"]
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+_IN_FOLDER = "text"  # the column that a folder's rows have their text in
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Documents as read, row for row.
+
+    Attributes
+    ----------
+    texts : list of str
+        The documents, empty ones too.
+    t : Series, DataFrame or None
+        What a model takes as `t`: the dates; without dates the covariates; else None.
+    table : DataFrame
+        Dates and covariates; its index is the line (row, file) that a document comes from.
+    skipped : int
+        How many bad rows were passed over.
+    first_skipped : str
+        The first of them, and why; empty if there is none.
+    """
+
+    texts: list[str] = field(repr=False)
+    t: Any = field(repr=False)
+    table: pd.DataFrame = field(repr=False)
+    skipped: int = 0
+    first_skipped: str = ""
+
+
+def read_texts(
+    path: str | Path,
+    text: str = "text",
+    date: str | None = None,
+    covariates: str | Sequence[str] = (),
+    *,
+    metadata: str | Path | None = None,
+    date_format: str | None = None,
+    skip_bad: bool = False,
+) -> Texts:
+    """Read documents from a CSV, TSV, JSONL or Parquet file, or from a folder of text files.
+
+    Parameters
+    ----------
+    path : path
+        A table with a document a row (.gz too), or a folder with a document a .txt file.
+    text : str
+        The column of the texts (of a table).
+    date : str or None
+        The column of the dates. Of a folder without `metadata`, "name": dates are in file names.
+    covariates : str or sequence of str
+        More columns to keep. Without `date` they are the model's covariates, and numbers.
+    metadata : path or None
+        Of a folder: a table with a column `file` and columns of dates and covariates.
+    date_format : str or None
+        How dates are written, in the manner of `strptime`; None: any usual form.
+    skip_bad : bool
+        Pass over rows that cannot be read, and count them.
+    """
+    names = [covariates] if isinstance(covariates, str) else list(covariates)
+    wanted = [name for name in dict.fromkeys([date, *names]) if name is not None]
+    where = Path(path)
+    tally = Tally(where, skip_bad)
+    found: Iterator[Row]
+    if where.is_dir():
+        text = _IN_FOLDER
+        found = file_rows(where, wanted, metadata)
+    elif metadata is not None:
+        raise InvalidInput(f"metadata goes with a folder of text files, and {where} is none.")
+    else:
+        found = rows(where, list(dict.fromkeys([text, *wanted])))
+    sheet = _Sheet(text, date, names, DateColumn(date_format), tally)
+    for row in found:
+        sheet.add(row)
+    return sheet.done()
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """Grows by one document a row."""
+
+    text: str
+    date: str | None
+    names: list[str]
+    dates: DateColumn
+    tally: Tally
+    texts: list[str] = field(default_factory=list)
+    cells: list[tuple[Any, ...]] = field(default_factory=list)
+    places: list[Any] = field(default_factory=list)
+    unit: str = "line"
+
+    def add(self, row: Row) -> None:
+        """Keep a row, or name it as bad."""
+        column = ""
+        try:
+            if row.problem:
+                raise ValueError(row.problem)
+            column = self.text
+            text = _text(row.cells[self.text])
+            cells = []
+            for column in self.names:
+                value = _plain(row.cells[column])
+                cells.append(value if self.date else number_in(value))
+            if self.date is not None:
+                column = self.date
+                self.dates.read(row.cells[column])
+        except ValueError as error:
+            self.tally.bad(row, str(error), column)
+            return
+        self.texts.append(text)
+        self.cells.append(tuple(cells))
+        self.places.append(row.number)
+        self.unit = row.unit
+
+    def done(self) -> Texts:
+        """Return what was read."""
+        tally = self.tally
+        if not self.texts:
+            more = f"; {tally.skipped} bad rows, the first: {tally.first}" if tally.skipped else "."
+            raise InvalidInput(f"{tally.path} holds no documents{more}")
+        index = pd.Index(self.places, name=self.unit)
+        table = pd.DataFrame(self.cells, columns=pd.Index(self.names), index=index)
+        for name in self.names:
+            table[name] = _typed(table[name])
+        t: Any = None
+        if self.date is not None:
+            dates = self.dates.series(self.date)
+            table[self.date] = t = dates.set_axis(index)
+        elif self.names:
+            t = table[self.names[0]] if len(self.names) == 1 else table[self.names]
+        return Texts(self.texts, t, table, tally.skipped, tally.first)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        raise ValueError("the text is missing")
+    if not isinstance(value, str):
+        raise ValueError(f"{shown(value)} is not a text")
+    return str(_plain(value))
+
+
+def _plain(value: Any) -> Any:
+    """Return a cell; a text with broken characters in it is refused."""
+    if isinstance(value, str) and not value.isascii():
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise ValueError(f"character {error.start + 1} is not in UTF-8") from error
+    return value
+
+
+def number_in(value: Any) -> float:
+    """Return a cell as a finite number."""
+    text = value.strip() if isinstance(value, str) else value
+    if text is None or text == "":
+        raise ValueError("the number is missing")
+    if isinstance(text, str):
+        if not _NUMBER.fullmatch(text):
+            raise ValueError(f"{shown(value)} is not a number")
+    elif isinstance(text, bool) or not isinstance(text, int | float):
+        raise ValueError(f"{shown(value)} is not a number")
+    try:
+        number = float(text)
+    except OverflowError as error:
+        raise ValueError(f"{shown(value)} is too large") from error
+    if number != number or number in (float("inf"), float("-inf")):  # noqa: PLR0124
+        raise ValueError(f"{shown(value)} is not a finite number")
+    return number
+
+
+def _typed(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column as numbers if it holds nothing else."""
+    try:
+        return column.map(number_in).astype(float)
+    except ValueError:
+        return column

@@ -1,0 +1,152 @@
+"""Which words to count: frequent enough, not everywhere, telling; stop words of many languages."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import stop_words as lists
+from scipy import sparse
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
+
+from thincrm.data.counts import is_text
+from thincrm.data.reading.lines import shown, words_of
+from thincrm.errors import InvalidInput, InvalidType, check_count
+from thincrm.numerics.arrays import Int
+
+__all__ = ["WORD", "choose_words", "most_telling", "stop_words"]
+
+WORD = r"(?u)\b[^\W\d_]{2,}\b"  # two letters or more, of any script
+
+
+def choose_words(
+    texts: Sequence[str],
+    *,
+    min_count: int = 1,
+    min_df: int | float = 2,
+    max_df: int | float = 1.0,
+    tfidf_share: float | None = None,
+    stop_words: str | Iterable[str] | None = "english",
+    ngrams: int = 1,
+    vocabulary: str | Path | Sequence[str] | None = None,
+    token_pattern: str = WORD,
+) -> CountVectorizer:
+    """Return a fitted vectoriser that counts the chosen words: `TopicModel(vectorizer=...)`.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The documents.
+    min_count : int
+        Fewest occurrences of a word in all texts.
+    min_df, max_df : int or float
+        Fewest and most documents that hold a word: a number of them (int) or a share (float).
+    tfidf_share : float or None
+        Of the words left, keep this share with the largest sum over documents of tf log(N / df)
+        (the paper keeps 0.15); None: all.
+    stop_words : str, words or None
+        Words that are passed over: a language ("english", "german", "fr", ...), a file with one a
+        line, or the words. English is scikit-learn's list, the others are those of the package
+        stop-words.
+    ngrams : int
+        Count phrases of up to so many words too.
+    vocabulary : path, words or None
+        Count just these: a file with one a line, or the words. The limits above are not applied.
+    token_pattern : str
+        What a word is, as a regular expression.
+    """
+    if not is_text(texts):
+        raise InvalidType("texts must be a sequence of strings, one a document.")
+    pattern = {
+        "token_pattern": token_pattern,
+        "ngram_range": (1, check_count("ngrams", ngrams)),
+        "stop_words": _stop_list(stop_words, token_pattern),
+    }
+    if vocabulary is not None:
+        words = _given(vocabulary)
+    else:
+        limits = {"min_df": min_df, "max_df": max_df}
+        words = _frequent(texts, limits | pattern, check_count("min_count", min_count), tfidf_share)
+    if not words:
+        raise InvalidInput("No word is left: lower min_count, min_df or raise tfidf_share, max_df.")
+    if ngrams == 1:
+        pattern["stop_words"] = None  # none is among the words; in phrases they would be gaps
+    with warnings.catch_warnings():
+        if vocabulary is None:  # letters that have no lower case are no mistake
+            warnings.filterwarnings("ignore", "Upper case characters found")
+        return CountVectorizer(vocabulary=words, **pattern).fit(texts)
+
+
+def _given(vocabulary: str | Path | Sequence[str]) -> list[str]:
+    if isinstance(vocabulary, str | Path):
+        return words_of(vocabulary)
+    words = list(dict.fromkeys(str(word) for word in vocabulary))
+    if len(words) < len(vocabulary):
+        raise InvalidInput("vocabulary holds a word twice.")
+    return words
+
+
+def _frequent(
+    texts: Sequence[str], options: dict[str, Any], min_count: int, tfidf_share: float | None
+) -> list[str]:
+    vectoriser = CountVectorizer(**options)
+    try:
+        with warnings.catch_warnings():
+            # of stop words that the pattern cuts in pieces: they were cut the same way
+            warnings.filterwarnings("ignore", "Your stop_words may be inconsistent")
+            counts = sparse.csr_array(vectoriser.fit_transform(texts))
+    except ValueError as error:
+        raise InvalidInput(
+            f"No word can be chosen from the texts: {str(error).rstrip('.')} (are they empty, in "
+            "another language, or min_df and max_df too strict?)."
+        ) from error
+    chosen = most_telling(counts, 1.0 if tfidf_share is None else tfidf_share, min_count)
+    return [str(word) for word in vectoriser.get_feature_names_out()[chosen]]
+
+
+def most_telling(counts: Any, share: float, min_count: int = 1) -> Int:
+    """Return the columns of words that occur often enough and tell most about their documents.
+
+    Of the words with `min_count` occurrences, the `share` with the largest sums over documents of
+    tf log(N / df) (Foti and others 2013, section 6.4).
+    """
+    if not 0.0 < share <= 1.0:
+        raise InvalidInput(f"tfidf_share must be above 0 and at most 1, got {share!r}.")
+    occurrences = np.asarray(counts.sum(axis=0))
+    frequent: Int = np.flatnonzero(occurrences >= min_count)
+    if share == 1.0 or frequent.size == 0:
+        return frequent
+    documents = np.asarray((counts > 0).sum(axis=0))[frequent]
+    score = occurrences[frequent] * np.log(counts.shape[0] / documents)
+    return np.asarray(frequent[score > np.quantile(score, 1.0 - share)])
+
+
+def stop_words(chosen: str | Iterable[str] | None) -> list[str]:
+    """Return stop words: of a language, of a file with one a line, or those given."""
+    if chosen is None:
+        return []
+    if not isinstance(chosen, str):
+        return sorted(str(word) for word in chosen)
+    if chosen in ("english", "en"):
+        return sorted(ENGLISH_STOP_WORDS)
+    if chosen in lists.AVAILABLE_LANGUAGES or chosen in lists.LANGUAGE_MAPPING:
+        return sorted(lists.get_stop_words(chosen))
+    if Path(chosen).is_file():
+        return words_of(chosen)
+    known = ", ".join(sorted(lists.AVAILABLE_LANGUAGES))
+    raise InvalidInput(f"stop_words is {shown(chosen)}: name a file, none, or one of {known}.")
+
+
+def _stop_list(chosen: str | Iterable[str] | None, token_pattern: str) -> list[str] | None:
+    """Return stop words as the pattern cuts them: "don't" is the words don and t."""
+    if chosen is None:
+        return None
+    try:
+        cut = CountVectorizer(token_pattern=token_pattern).build_analyzer()
+    except (re.error, ValueError, TypeError) as error:
+        raise InvalidInput(f"token_pattern {shown(token_pattern)} is none: {error}.") from error
+    return sorted({part for word in stop_words(chosen) for part in cut(word)})

@@ -1,0 +1,91 @@
+"""Words chosen by count, by documents, by what they tell; stop words; phrases; files."""
+
+import numpy as np
+import pytest
+
+import thincrm as tc
+from thincrm.data.vocabulary import most_telling, stop_words
+from thincrm.errors import InvalidInput, InvalidType
+
+TEXTS = [
+    "The war and the tax, the tax of 1862",
+    "War and peace: don't tax peace",
+    "The tax on peace",
+    "tax",
+]
+
+
+def words(*args, **options):
+    return tc.choose_words(*args, **options).get_feature_names_out().tolist()
+
+
+def test_words_are_those_of_two_letters_or_more_in_two_documents():
+    assert words(TEXTS) == ["peace", "tax", "war"]
+    assert words(TEXTS, stop_words=None) == ["and", "peace", "tax", "the", "war"]
+    assert words(["Größe 東京", "größe 東京"], stop_words="german") == ["größe", "東京"]
+
+
+def test_limits():
+    assert "don" in words(TEXTS, min_df=1)
+    assert "don" not in words(TEXTS, min_df=1, stop_words=["don't"]), "cut as texts are"
+    assert words(TEXTS, min_count=4) == ["tax"]
+    assert words(TEXTS, max_df=0.75) == ["peace", "war"]
+    assert words(TEXTS, max_df=2) == ["peace", "war"]
+    assert words(TEXTS, ngrams=2) == ["peace", "tax", "tax peace", "war"]
+
+
+def test_the_papers_rule_keeps_the_share_with_the_largest_scores():
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.3, (50, 40))
+    score = counts.sum(0) * np.log(50 / (counts > 0).sum(0))
+    assert set(most_telling(counts, 0.25)) == set(np.argsort(score)[-10:])
+    assert most_telling(counts, 1.0, 1000).size == 0
+
+
+def test_a_vocabulary_of_ones_own(tmp_path):
+    path = tmp_path / "words.txt"
+    path.write_text("tax\nwar tax\n")
+    found = tc.choose_words(TEXTS, vocabulary=path, ngrams=2)
+    assert found.transform(TEXTS).toarray().tolist()[0] == [2, 1]
+    assert words(TEXTS, vocabulary=["peace", "unseen"]) == ["peace", "unseen"]
+
+
+def test_the_vectoriser_is_plain_data():
+    params = tc.choose_words(TEXTS, ngrams=2).get_params()
+    assert isinstance(params["vocabulary"], list)
+    assert isinstance(params["stop_words"], list)
+    assert tc.choose_words(TEXTS).get_params()["stop_words"] is None
+
+
+def test_stop_words(tmp_path):
+    assert "und" in stop_words("german")
+    assert stop_words("de") == stop_words("german")
+    path = tmp_path / "stop.txt"
+    path.write_text("tax\npeace\n")
+    assert words(TEXTS, stop_words=str(path)) == ["and", "the", "war"]
+    assert words(TEXTS, stop_words=["tax", "peace", "the", "and"]) == ["war"]
+    with pytest.raises(InvalidInput, match="stop_words is 'klingon': name a file, none, or one of"):
+        tc.choose_words(TEXTS, stop_words="klingon")
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"min_count": 99}, "No word is left"),
+        ({"min_df": 99}, "No word can be chosen"),
+        ({"min_df": 1.5}, "No word can be chosen"),
+        ({"tfidf_share": 0.0}, "tfidf_share must be above 0"),
+        ({"ngrams": 0}, "ngrams must be at least 1"),
+        ({"token_pattern": "("}, "token_pattern '.' is none"),
+        ({"vocabulary": ["a", "a"]}, "a word twice"),
+        ({"vocabulary": []}, "No word is left"),
+    ],
+)
+def test_bad_choices_are_one_sentence(options, why):
+    with pytest.raises(InvalidInput, match=why):
+        tc.choose_words(TEXTS, **options)
+
+
+def test_texts_are_texts():
+    with pytest.raises(InvalidType, match="texts must be a sequence of strings"):
+        tc.choose_words("one string")
