@@ -8,6 +8,7 @@ from scipy import sparse
 from thincrm.data.counts import split_words
 from thincrm.errors import InvalidInput, InvalidType
 from thincrm.estimators import TopicModel
+from thincrm.estimators.topic_tables import _band
 from thincrm.levy import BetaProcess, GammaProcess
 from thincrm.likelihood import PoissonFactor
 from thincrm.thinning import Always, ProbitRVM
@@ -188,3 +189,23 @@ def test_heldout_and_dates_must_fit_the_model(fitted):
         fitted.activation(t=pd.to_datetime(["1901-01-01"]))
     with pytest.raises(InvalidInput, match="texts"):
         fitted.transform(["some text"])
+
+
+def test_curves_kept_with_a_draw_are_those_the_thinning_function_gives(fitted):
+    rows = fitted.covariates_.rows
+    assert fitted.covariates_.places(rows[::2]).tolist() == list(range(0, len(rows), 2))
+    assert fitted.covariates_.places(rows + 0.5) is None
+    draw = fitted.draws_[-1]
+    direct = fitted.thinning_.log_odds(draw.x, fitted.prepared_, fitted.covariates_.labels(rows))
+    np.testing.assert_array_equal(fitted._log_odds(draw, rows), direct)
+
+
+def test_bands_are_quantiles_of_what_is_there():
+    rng = np.random.default_rng(4)
+    values = rng.normal(size=(31, 5, 4))
+    values[rng.random(values.shape) < 0.3] = np.nan
+    values[1:, 0, 0] = np.nan
+    values[0, 0, 0] = 1.5
+    band = np.stack(_band(values, 0.8))
+    np.testing.assert_allclose(band, np.nanquantile(values, [0.1, 0.9], axis=0), atol=1e-12)
+    assert np.isnan(_band(np.full((3, 1), np.nan), 0.9)).all()

@@ -59,6 +59,13 @@ class Covariates:
             )
         return values
 
+    def places(self, values: Float) -> Int | None:
+        """Return where among the distinct rows encoded `values` are; None if one is elsewhere."""
+        if self.rows.shape[1] > 1:
+            return None
+        place = np.searchsorted(self.rows[:, 0], values[:, 0]).clip(max=len(self.rows) - 1)
+        return place if np.array_equal(self.rows[place], values) else None
+
     def labels(self, values: Float | None = None) -> pd.Index:
         """Return an index that shows rows (default: the distinct ones) as a user wrote them."""
         values = self.rows if values is None else values

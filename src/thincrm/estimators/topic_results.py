@@ -96,6 +96,9 @@ class TopicResults:
 
     def _log_odds(self, draw: TopicDraw, rows: Float) -> Float:
         """Return the (N, K) log odds of a draw's topics at encoded covariate rows."""
+        place = self.covariates_.places(rows)
+        if place is not None:  # a draw keeps its curves at the rows of the fit
+            return np.asarray(draw.log_odds[place if len(draw.log_odds) > 1 else 0 * place])
         labels = self.covariates_.labels(rows)
         at = rows if isinstance(labels, pd.MultiIndex) else labels
         if isinstance(self.thinning_, Always):
