@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from thincrm.likelihood import NegativeBinomialFactor, PoissonFactor
     from thincrm.measure import ThinnedCRM
     from thincrm.ports import GateEvidence, MassEvidence
+    from thincrm.report import write_report
     from thincrm.thinning import Always, Bump, FunctionThinning, ProbitRVM, SigmoidGP
 
 _HOME = {
@@ -52,6 +53,7 @@ _HOME = {
     "read_table": "data.reading",
     "read_texts": "data.reading",
     "split_words": "data.counts",
+    "write_report": "report",
 }
 _ROOMS = ("levy", "likelihood", "measure", "processes", "testing", "thinning")
 __version__ = "0.1.0"
@@ -79,6 +81,7 @@ __all__ = [
     "read_table",
     "read_texts",
     "split_words",
+    "write_report",
 ]
 
 

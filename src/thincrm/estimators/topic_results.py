@@ -34,6 +34,11 @@ class TopicResults:
         check_is_fitted(self)
         return self._tables.topics(n_words, level, self.seed_)
 
+    def word_tokens(self) -> pd.DataFrame:
+        """Return words by topics: how many tokens of each word are of each topic, on average."""
+        check_is_fitted(self)
+        return pd.DataFrame(self._tables.word_tokens(), index=self._tables.vocabulary)
+
     def activation(self, t: Any = None, level: float = 0.9) -> pd.DataFrame:
         """Return each topic's probability of being open through time, and its share of words.
 

@@ -114,6 +114,13 @@ class TopicTables:
             }
         )
 
+    def word_tokens(self) -> Float:
+        """Return (P, K): the tokens of each word in each topic, averaged over draws."""
+        sum_PK = np.zeros((len(self.vocabulary), self.n_topics))
+        for draw, found in zip(self.draws, self.matches, strict=True):
+            sum_PK[:, found >= 0] += draw.words[:, found[found >= 0]]
+        return sum_PK / len(self.draws)
+
     def activation(self, rows: Float, level: float, log_odds: LogOdds) -> pd.DataFrame:
         """Return activations and shares of words at covariate rows, with bands."""
         check_between("level", level, 0.0, 1.0)

@@ -1,0 +1,125 @@
+"""One file of HTML: a fixed page, its style and script, and the data as text that cannot run.
+
+Nothing of a corpus is ever part of the markup. It travels as JSON in a block that browsers do not
+run, and the script shows it through `textContent` only. The content-security policy allows one
+script and one style sheet, by their hashes, and no connection at all.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Sequence
+from importlib.resources import files
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from thincrm.errors import InvalidInput, InvalidType
+from thincrm.report.topic_data import topic_data
+
+__all__ = ["data_block", "render", "write_report"]
+
+_SCRIPTS = (
+    "kit.js",
+    "axes.js",
+    "state.js",
+    "topics.js",
+    "pointer.js",
+    "timeline.js",
+    "map.js",
+    "stream.js",
+    "words.js",
+    "model.js",
+    "card.js",
+    "app.js",
+)
+_ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+
+
+def write_report(
+    model: Any,
+    path: str | PathLike[str],
+    *,
+    texts: Sequence[str] | None = None,
+    title: str | None = None,
+) -> Path:
+    """Write what a fitted topic model found as one HTML file that needs no network.
+
+    Parameters
+    ----------
+    model : TopicModel
+        Fitted, with one covariate or none.
+    path : path
+        The file to write; one that exists is replaced.
+    texts : sequence of D str or None
+        The documents as people read them, in the order of the fit: the page quotes the most
+        typical ones of each topic. The index of a Series names the documents.
+    title : str or None
+        Headline of the page.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    check_is_fitted(model)
+    if title is not None and not isinstance(title, str):
+        raise InvalidType(f"title must be a str, got {type(title).__name__}.")
+    page = render(topic_data(model, texts), title or "Topics that come and go")
+    target = Path(path)
+    try:
+        target.write_bytes(page.encode("utf-8"))
+    except OSError as error:
+        raise InvalidInput(
+            f"path: {target} cannot be written ({error.strerror or error}): name a file in a "
+            "folder that exists and is yours."
+        ) from error
+    return target
+
+
+def render(data: dict[str, Any], title: str) -> str:
+    """Return the page of some data."""
+    style = _read("style.css")
+    script = "(() => {\n'use strict';\n" + "".join(map(_read, _SCRIPTS)) + "})();\n"
+    parts = {
+        "title": html.escape(_printable(title)),
+        "policy": html.escape(_policy(style, script)),
+        "style": style,
+        "script": script,
+        "data": data_block({**data, "title": title}),
+    }
+    # one pass: a title that looks like a slot is not filled in turn
+    return re.sub(r"\{\{(\w+)\}\}", lambda slot: parts[slot[1]], _read("page.html"))
+
+
+def data_block(data: Any) -> str:
+    """Return JSON in which no text can end a script block or start a tag: plain ASCII."""
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return re.sub("[<>&]", lambda found: _ESCAPES[found[0]], text)
+
+
+def _policy(style: str, script: str) -> str:
+    return (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        "img-src data:; connect-src 'none'; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _read(name: str) -> str:
+    return files("thincrm.report").joinpath("static", name).read_text("utf-8")
+
+
+def _printable(text: str) -> str:
+    """Return text that UTF-8 can hold: halves of surrogate pairs become question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,101 @@
+// Births, deaths and returns: a row per topic, the earliest born on top, stronger colour where it is open.
+const SHADES = 24;
+
+function rowSquares(topic, edges, y, height, relative) {
+  const paths = Array.from({length: SHADES + 1}, () => '');
+  const level = topic.open.mean.map((value) =>
+    clamp(Math.round((relative ? value / (topic.top || 1) : Math.sqrt(value)) * SHADES), 0, SHADES));
+  for (let i = 0; i < level.length;) {
+    let end = i;
+    while (end + 1 < level.length && level[end + 1] === level[i]) end += 1;
+    const [left, right] = [Math.round(edges[i]), Math.round(edges[end + 1])];
+    paths[level[i]] += `M${left} ${y}H${right}V${y + height}H${left}Z`;
+    i = end + 1;
+  }
+  const colour = colourOf(topic);
+  return paths.map((path, shade) => (path && shade
+    ? svg('path', {class: 'square', d: path, fill: mix(paper(), colour, 0.1 + 0.9 * (shade / SHADES))}) : null));
+}
+
+function lifeMarks(topic, x, y, height) {
+  const middle = y + height / 2;
+  const marks = svg('g', {class: 'life'});
+  const mark = (kind, [lower, median, upper]) => {
+    if (upper > lower) marks.append(svg('line', {class: 'spread', x1: x(lower), x2: x(upper), y1: middle, y2: middle}));
+    marks.append(svg('path', {class: kind, d: kind === 'birth'
+      ? `M${round(x(median))} ${y + 1}v${height - 2}l4 ${-(height - 2) / 2}Z`
+      : `M${round(x(median))} ${y + 1}v${height - 2}l-4 ${-(height - 2) / 2}Z`}));
+  };
+  if (topic.first[1] > times[0]) mark('birth', topic.first);
+  if (topic.last[1] < times[times.length - 1]) mark('death', topic.last);
+  for (const [start] of topic.spells.slice(1)) {
+    marks.append(svg('circle', {class: 'return', cx: round(x(times[start])), cy: middle, r: height / 4}));
+  }
+  return marks;
+}
+
+function mapPicture(width) {
+  const shown = shownTopics('birth');
+  const narrow = width < 560;
+  const [left, row, gap] = [narrow ? 112 : 190, narrow ? 17 : 16, 2];
+  const top = 26;
+  const height = top + shown.length * (row + gap) + 28;
+  const x = scale(times[0], times[times.length - 1], left, width - 12);
+  const edges = [x(times[0]), ...times.slice(1).map((t, i) => x((t + times[i]) / 2)), x(times[times.length - 1])];
+  if (times.length === 1) edges[1] = width - 12;
+  const picture = svg('svg', {class: 'map', viewBox: `0 0 ${width} ${height}`, width, height, role: 'listbox',
+    'aria-label': 'Topics by birth; stronger colour where a topic is more likely open'});
+  const most = narrow ? 16 : 30;
+  const rows = shown.map((topic, i) => {
+    const y = top + i * (row + gap);
+    const name = nameOf(topic);
+    const short = name.length > most ? `${name.slice(0, most - 1)}…` : name;
+    const spells = topic.spells.map(([a, b]) => `${data.time.labels[a]} to ${data.time.labels[b]}`);
+    const group = svg('g', {role: 'option', class: 'map-row', 'data-topic': topic.id,
+      'aria-selected': String(topic.id === state.topic),
+      'aria-label': `Topic ${topic.id}: ${name}; open ${spells.join(', again ')}`,
+      on: {click: () => choose(topic.id)}},
+    svg('rect', {class: 'hit', x: 0, y: y - gap / 2, width, height: row + gap}),
+    svg('text', {x: left - 8, y: y + row - 4, 'text-anchor': 'end'}, short),
+    ...rowSquares(topic, edges, y, row, state.scale === 'own'), lifeMarks(topic, x, y, row));
+    group.addEventListener('pointermove', (event) => {
+      const box = picture.getBoundingClientRect();
+      const i = nearestTime(x.inverse(((event.clientX - box.left) / box.width) * width));
+      showTip(event, [`${name} · ${data.time.labels[i]}`, ...saysAt(topic, i)]);
+    });
+    group.addEventListener('pointerleave', hideTip);
+    return group;
+  });
+  const bottom = top + shown.length * (row + gap) + 2;
+  picture.append(topLabels(x, top - 8, width - left), timeAxis(x, bottom, width - left, bottom - top), ...rows);
+  return {picture, rows};
+}
+
+const topLabels = (x, y, width) => svg('g', {class: 'axis', 'aria-hidden': 'true'},
+  ...timeTicks(width).map((tick) => svg('text', {x: round(x(tick.at)), y, 'text-anchor': 'middle'}, tick.label)));
+
+function drawMap(body) {
+  body.append(el('p', {class: 'legend'},
+    el('span', {class: 'key'}, svg('svg', {viewBox: '0 0 12 12', class: 'key-mark', 'aria-hidden': 'true'},
+      svg('g', {class: 'life'}, svg('path', {class: 'birth', d: 'M3 1v10l5 -5Z'}))), 'first active'),
+    el('span', {class: 'key'}, svg('svg', {viewBox: '0 0 12 12', class: 'key-mark', 'aria-hidden': 'true'},
+      svg('g', {class: 'life'}, svg('path', {class: 'death', d: 'M9 1v10l-5 -5Z'}))), 'last active'),
+    el('span', {class: 'key'}, svg('svg', {viewBox: '0 0 12 12', class: 'key-mark', 'aria-hidden': 'true'},
+      svg('g', {class: 'life'}, svg('circle', {class: 'return', cx: 6, cy: 6, r: 4}))), 'return'),
+    el('span', {class: 'key'}, svg('svg', {viewBox: '0 0 24 12', class: 'key-mark wide', 'aria-hidden': 'true'},
+      svg('g', {class: 'life'}, svg('line', {class: 'spread', x1: 1, x2: 23, y1: 6, y2: 6}))), '90 % band of when')));
+  const {picture, rows} = mapPicture(Math.max(body.clientWidth, 280));
+  body.append(picture);
+  roving(picture, rows, (row) => choose(Number(row.dataset.topic)));
+}
+
+function lifeRows(list) {
+  const rows = [['topic', 'name', 'first_lower_90', 'first_median', 'first_upper_90', 'last_lower_90',
+    'last_median', 'last_upper_90', 'spells', ...data.shapes, 'presence']];
+  for (const topic of list) {
+    rows.push([topic.id, nameOf(topic), ...topic.first.map(timeLabel), ...topic.last.map(timeLabel),
+      topic.spells.map(([a, b]) => `${data.time.labels[a]} to ${data.time.labels[b]}`).join('; '),
+      ...topic.shape, topic.presence]);
+  }
+  return rows;
+}

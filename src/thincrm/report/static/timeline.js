@@ -1,0 +1,82 @@
+// The timeline: a small picture per topic, its curve with bands of 50 and 90 %.
+const CELL = {width: 220, height: 58};
+
+function curvePicture(topic, measure, top, box) {
+  const x = scale(times[0], times[times.length - 1], 0, box.width);
+  const y = scale(0, top || 1, box.height - 1, 2);
+  const xs = times.length > 1 ? times.map(x) : [0, box.width];
+  const wide = (values) => (times.length > 1 ? values : [values[0], values[0]]).map((value) => y(value));
+  const curve = topic[measure];
+  const colour = colourOf(topic);
+  const out = svg('g');
+  out.append(
+    svg('path', {d: bandPath(xs, wide(curve.lower), wide(curve.upper)), fill: colour, 'fill-opacity': 0.18}),
+    svg('path', {d: bandPath(xs, wide(curve.low), wide(curve.high)), fill: colour, 'fill-opacity': 0.32}),
+    svg('path', {class: 'curve', d: linePath(xs, wide(curve.mean)), stroke: colour}));
+  return out;
+}
+
+const cellTop = (topic, measure) => (state.scale === 'own'
+  ? maximum(topic[measure].upper)
+  : measure === 'open' ? 1 : maximum(topics.map((other) => maximum(other.share.upper))));
+
+function timelineCell(topic) {
+  const picture = svg('svg', {viewBox: `0 0 ${CELL.width} ${CELL.height}`, preserveAspectRatio: 'none',
+    class: 'cell-picture', 'aria-hidden': 'true'});
+  picture.append(curvePicture(topic, state.measure, cellTop(topic, state.measure), CELL),
+    svg('line', {class: 'base', x1: 0, x2: CELL.width, y1: CELL.height - 0.5, y2: CELL.height - 0.5}));
+  const peak = percent(maximum(topic[state.measure].mean));
+  const cell = el('div', {role: 'option', class: 'cell', 'data-topic': topic.id,
+    'aria-selected': String(topic.id === state.topic),
+    'aria-label': `Topic ${topic.id}: ${nameOf(topic)}; ${topic.shapeName}, highest ${peak} in ` +
+      `${data.time.labels[topic.peak]}, ${percent(topic.size)} of words`,
+    on: {click: () => choose(topic.id)}},
+  el('div', {class: 'cell-name'}, nameOf(topic)), picture,
+  el('div', {class: 'cell-foot'}, el('span', {}, data.time.labels[0]), el('b', {}, `max ${peak}`),
+    el('span', {}, data.time.labels[times.length - 1])));
+  pointAt(picture, (pixel, width) => scale(times[0], times[times.length - 1], 0, width).inverse(pixel), topic);
+  return cell;
+}
+
+function drawTimeline(body) {
+  const shown = shownTopics();
+  const grid = el('div', {class: 'cells', role: 'listbox', 'aria-label': 'Topics through time'});
+  const cells = shown.map(timelineCell);
+  grid.append(...cells);
+  body.append(grid);
+  roving(grid, cells, (cell) => choose(Number(cell.dataset.topic)),
+    () => getComputedStyle(grid).gridTemplateColumns.split(' ').length);
+}
+
+// For the file: the same cells, four to a row, in one picture.
+function timelinePicture() {
+  const shown = shownTopics();
+  const columns = Math.min(4, shown.length || 1);
+  const [width, height] = [CELL.width + 24, CELL.height + 44];
+  const picture = svg('svg', {class: 'print', viewBox:
+    `0 0 ${columns * width + 24} ${Math.ceil(shown.length / columns) * height + 24}`});
+  shown.forEach((topic, i) => {
+    const [left, top] = [24 + (i % columns) * width, 30 + Math.floor(i / columns) * height];
+    const place = svg('g', {transform: `translate(${left} ${top})`},
+      svg('text', {class: 'strong', y: -6}, nameOf(topic)),
+      curvePicture(topic, state.measure, cellTop(topic, state.measure), CELL),
+      svg('line', {class: 'base', x1: 0, x2: CELL.width, y1: CELL.height, y2: CELL.height}),
+      svg('text', {y: CELL.height + 12}, data.time.labels[0]),
+      svg('text', {x: CELL.width, y: CELL.height + 12, 'text-anchor': 'end'},
+        data.time.labels[times.length - 1]));
+    picture.append(place);
+  });
+  return picture;
+}
+
+function activationRows(list) {
+  const rows = [['topic', 'name', 'time', 'open', 'open_lower_90', 'open_upper_90', 'open_lower_50',
+    'open_upper_50', 'share', 'share_lower_90', 'share_upper_90', 'documents']];
+  const short = (x) => Number(x.toPrecision(4));
+  for (const topic of list) {
+    times.forEach((_, i) => rows.push([topic.id, nameOf(topic), data.time.labels[i],
+      ...['mean', 'lower', 'upper', 'low', 'high'].map((name) => short(topic.open[name][i])),
+      ...['mean', 'lower', 'upper'].map((name) => short(topic.share[name][i])), data.time.documents[i]]));
+  }
+  return rows;
+}

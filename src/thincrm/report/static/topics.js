@@ -1,0 +1,88 @@
+// Topics as the views need them: curves unpacked, peaks, spells, names, colours.
+const TOKENS = data.corpus.tokens || 1;
+const unpack = (curve) => Object.fromEntries(Object.entries(curve)
+  .filter(([name]) => name !== 'unit')
+  .map(([name, values]) => [name, values.map((value) => value * curve.unit)]));
+
+const topics = data.topics.map((raw, id) => {
+  const open = unpack(raw.open);
+  const top = maximum(open.mean);
+  const peak = open.mean.indexOf(top);
+  const spells = [];
+  open.mean.forEach((value, i) => {
+    if (value < top / 2) return;
+    const last = spells[spells.length - 1];
+    if (last && last[1] === i - 1) last[1] = i;
+    else spells.push([i, i]);
+  });
+  const shape = raw.shape.indexOf(maximum(raw.shape));
+  return {...raw, id, open, share: unpack(raw.share), top, peak, spells, shapeName: data.shapes[shape],
+    shapeChance: raw.shape[shape], size: raw.tokens / TOKENS};
+});
+
+const wordOf = (code) => data.vocabulary.words[code];
+const commonness = (code) => Math.max(data.vocabulary.counts[code], 0.5) / TOKENS;
+
+// Relevance of Sievert and Shirley (2014): λ log p(w|k) + (1 − λ) log p(w|k) / p(w).
+function relevantWords(topic, lambda, most) {
+  return topic.words
+    .map(([code, mean, lower, upper]) => ({code, mean, lower, upper, relevance:
+      Math.log(mean) - (1 - lambda) * Math.log(commonness(code))}))
+    .sort((a, b) => b.relevance - a.relevance)
+    .slice(0, most);
+}
+
+const ownName = (topic) => relevantWords(topic, 0.6, 3).map((word) => wordOf(word.code)).join(', ');
+topics.forEach((topic) => { topic.label = ownName(topic); });
+const nameOf = (topic) => state.names[topic.id] || topic.label;
+
+// Colour tells when a topic peaks: the same in every view.
+const RAMPS = {
+  light: ['#5b3a8e', '#3f5fae', '#2b85a8', '#2f9378', '#6f9a35', '#bd8f1f', '#d06c2b', '#b93f3f'],
+  dark: ['#ac8fe4', '#86a4f2', '#62bbdf', '#62cfae', '#a9d272', '#ecc662', '#f3a26c', '#ef857f'],
+};
+const darkNow = () => document.documentElement.dataset.theme === 'dark';
+const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+const mix = (a, b, part) => {
+  const [first, second] = [channels(a), channels(b)];
+  return `#${first.map((x, i) => Math.round(x + (second[i] - x) * part).toString(16).padStart(2, '0')).join('')}`;
+};
+function colourAt(value) {
+  const ramp = RAMPS[darkNow() ? 'dark' : 'light'];
+  const span = times[times.length - 1] - times[0] || 1;
+  const place = clamp((value - times[0]) / span, 0, 1) * (ramp.length - 1);
+  const below = Math.min(Math.floor(place), ramp.length - 2);
+  return mix(ramp[below], ramp[below + 1], place - below);
+}
+const colourOf = (topic) => colourAt(times[topic.peak]);
+const paper = () => (darkNow() ? '#1c1e24' : '#ffffff');
+
+const ORDERS = {
+  size: (a, b) => b.tokens - a.tokens,
+  peak: (a, b) => times[a.peak] - times[b.peak] || b.tokens - a.tokens,
+  birth: (a, b) => a.first[1] - b.first[1] || a.last[1] - b.last[1] || b.tokens - a.tokens,
+  name: (a, b) => nameOf(a).localeCompare(nameOf(b)),
+};
+
+// The word that is searched for: as typed, else the most frequent that starts so, or has it inside.
+const folded = data.vocabulary.words.map((word) => word.toLowerCase());
+function foundWords(query) {
+  const wanted = query.trim().toLowerCase();
+  if (!wanted) return [];
+  const rank = (word) => (word === wanted ? 0 : word.startsWith(wanted) ? 1 : word.includes(wanted) ? 2 : 3);
+  return folded.map((word, code) => [rank(word), code]).filter(([order]) => order < 3)
+    .sort((a, b) => a[0] - b[0] || data.vocabulary.counts[b[1]] - data.vocabulary.counts[a[1]])
+    .map(([, code]) => code);
+}
+
+const hasWord = (topic, code) =>
+  data.vocabulary.homes[code].some(([id, share]) => id === topic.id && share >= 0.03);
+
+function shownTopics(order = state.sort) {
+  const [code] = foundWords(state.query);
+  return topics
+    .filter((topic) => topic.size >= state.least)
+    .filter((topic) => !state.shapes.length || state.shapes.includes(topic.shapeName))
+    .filter((topic) => !state.query.trim() || (code !== undefined && hasWord(topic, code)))
+    .sort(ORDERS[order]);
+}

@@ -1,0 +1,87 @@
+// A word: how often it is used through time, and the topics it belongs to.
+const bins = data.vocabulary.edges;
+
+function wordPicture(code, width) {
+  const height = 190;
+  const [left, bottom, top] = [46, height - 26, 10];
+  const rate = data.vocabulary.curves[code].map((n, b) => (1e4 * n) / Math.max(data.vocabulary.totals[b], 1));
+  const most = maximum(rate) || 1;
+  const x = scale(bins[0], bins[bins.length - 1], left, width - 10);
+  const y = scale(0, most, bottom, top);
+  const picture = svg('svg', {class: 'word-curve', viewBox: `0 0 ${width} ${height}`, width, height, role: 'img',
+    'aria-label': `Occurrences of ${wordOf(code)} in 10,000 words through time, at most ${most.toFixed(1)}`});
+  const axis = svg('g', {class: 'axis', 'aria-hidden': 'true'});
+  for (const tick of numberTicks(0, most, 4)) {
+    axis.append(svg('line', {class: 'grid', x1: left, x2: width - 10, y1: y(tick.at), y2: y(tick.at)}),
+      svg('text', {x: left - 6, y: y(tick.at) + 4, 'text-anchor': 'end'}, tick.label));
+  }
+  picture.append(axis);
+  const one = bins.length === 2 && bins[0] === bins[1];
+  rate.forEach((value, b) => {
+    const [from, to] = one ? [left, width - 10] : [x(bins[b]), x(bins[b + 1])];
+    const bar = svg('rect', {x: round(from + 0.5), width: round(Math.max(to - from - 1, 1)), y: round(y(value)),
+      height: round(Math.max(bottom - y(value), 0)), fill: colourAt((bins[b] + bins[b + 1]) / 2)});
+    bar.addEventListener('pointermove', (event) => showTip(event, [
+      `${wordOf(code)} · ${timeLabel(bins[b])} to ${timeLabel(bins[b + 1])}`,
+      `${plural(data.vocabulary.curves[code][b], 'time')} in ${plural(data.vocabulary.totals[b], 'word')}`]));
+    bar.addEventListener('pointerleave', hideTip);
+    picture.append(bar);
+  });
+  picture.append(timeAxis(x, bottom, width - left, 0));
+  return picture;
+}
+
+function wordTopics(code) {
+  const list = el('ol', {class: 'homes'});
+  for (const [id, share] of data.vocabulary.homes[code]) {
+    const topic = topics[id];
+    const bar = svg('svg', {viewBox: '0 0 100 8', preserveAspectRatio: 'none', class: 'home-bar', 'aria-hidden': 'true'},
+      svg('rect', {class: 'track', width: 100, height: 8}), svg('rect', {width: 100 * share, height: 8, fill: colourOf(topic)}));
+    list.append(el('li', {}, el('button', {type: 'button', class: 'home', 'data-topic': id,
+      on: {click: () => choose(id)}}, el('span', {class: 'home-name'}, nameOf(topic)), bar,
+    el('span', {class: 'home-share'}, percent(share)))));
+  }
+  return list;
+}
+
+function drawWords(body) {
+  const found = foundWords(state.query);
+  if (!state.query.trim()) {
+    const frequent = data.vocabulary.counts.map((n, code) => [n, code]).sort((a, b) => b[0] - a[0]).slice(0, 60);
+    body.append(el('p', {class: 'note'}, 'Type a word above, or choose one of the most frequent:'),
+      el('div', {class: 'cloud'}, ...frequent.map(([, code]) => wordButton(code))));
+    return;
+  }
+  if (!found.length) {
+    body.append(el('p', {class: 'empty'}, `No word of the model has “${state.query.trim()}” in it.`));
+    return;
+  }
+  const [code] = found;
+  body.append(
+    el('h3', {}, `“${wordOf(code)}” `, el('small', {}, plural(data.vocabulary.counts[code], 'occurrence'))),
+    el('p', {class: 'note'}, 'Occurrences in 10,000 words of the same time'),
+    wordPicture(code, Math.max(body.clientWidth, 280)),
+    el('p', {class: 'note'}, 'Topics its occurrences belong to'), wordTopics(code));
+  if (found.length > 1) {
+    body.append(el('p', {class: 'note'}, 'Other words that match'),
+      el('div', {class: 'cloud'}, ...found.slice(1, 40).map(wordButton)));
+  }
+}
+
+const wordButton = (code) => el('button', {type: 'button', class: 'word', on: {click: () => searchFor(wordOf(code))}},
+  wordOf(code));
+
+function searchFor(word) {
+  byId('query').value = word;
+  change({query: word, view: 'words'});
+}
+
+function wordRows() {
+  const found = foundWords(state.query);
+  const rows = [['word', 'from', 'to', 'occurrences', 'words_in_all']];
+  for (const code of found.slice(0, 40)) {
+    data.vocabulary.curves[code].forEach((n, b) => rows.push([wordOf(code), timeLabel(bins[b]),
+      timeLabel(bins[b + 1]), n, data.vocabulary.totals[b]]));
+  }
+  return rows;
+}

@@ -1,0 +1,159 @@
+"""The numbers behind the report's views, packed small: curves as whole numbers of a thousandth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from thincrm.draws import similarity
+from thincrm.errors import InvalidInput
+from thincrm.estimators.curves import SHAPES
+from thincrm.numerics.arrays import Float, Int
+from thincrm.report.diagnosis import diagnosis
+from thincrm.report.plain_words import learned, settings
+from thincrm.report.quotations import checked_texts, quotations
+from thincrm.report.times import Times, chosen_times
+from thincrm.report.vocabulary import chosen_words, searchable, vocabulary
+
+__all__ = ["topic_data"]
+
+_STEPS = 999
+_SIMILAR = 4
+
+
+def topic_data(model: Any, texts: Sequence[str] | None) -> dict[str, Any]:
+    """Return everything the page shows of a fitted topic model, ready for JSON."""
+    if model.covariates_.rows.shape[1] > 1:
+        raise InvalidInput(
+            "The report draws topics along one covariate, and the model has "
+            f"{model.covariates_.rows.shape[1]}: use model.activation() for a table of all."
+        )
+    names, texts = checked_texts(texts, model.counts_.shape[0])
+    times = chosen_times(model.covariates_, model.shapes().shape[0])
+    words = chosen_words(model)
+    code = searchable(model, words)
+    quoted = quotations(model, words, names, texts)
+    words["code"] = np.searchsorted(code, words["code"])
+    return {
+        "corpus": _corpus(model),
+        "time": times.data,
+        "shapes": list(SHAPES),
+        "topics": _topics(model, times, words, quoted),
+        "vocabulary": vocabulary(model, code),
+        "diagnosis": diagnosis(model),
+        "settings": settings(model),
+        "learned": learned(model),
+    }
+
+
+def _corpus(model: Any) -> dict[str, Any]:
+    documents, words = model.counts_.shape
+    return {"documents": documents, "words": words, "tokens": int(model.counts_.sum())}
+
+
+def _topics(
+    model: Any, times: Times, words: pd.DataFrame, quoted: list[list[dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """Return the topics, the largest first; a topic's place is its number everywhere."""
+    curves = _curves(model, times)
+    shape_KS, lives = model.shapes(), _lives(model, times)
+    coherence = model.coherence() if model.counts_.shape[1] > 1 else None
+    last = model.draws_[-1]
+    order = np.argsort(-last.tokens, kind="stable")
+    users = np.bincount(last.documents.indices, minlength=order.size)[order]
+    alike = _similar(last.theta[:, order])
+    rows = words.groupby("topic")
+    out = []
+    for k, place in enumerate(order):
+        out.append(
+            {
+                "tokens": int(last.tokens[place]),
+                "documents": int(users[k]),
+                "coherence": None if coherence is None else round(float(coherence[k]), 3),
+                "presence": round(float(shape_KS["presence"][k]), 3),
+                "shape": [round(float(shape_KS[name][k]), 3) for name in SHAPES],
+                "first": lives[0][k],
+                "last": lives[1][k],
+                "open": curves["open"][k],
+                "share": curves["share"][k],
+                "words": _word_rows(rows.get_group(k)),
+                "quotations": quoted[k],
+                "similar": alike[k],
+            }
+        )
+    return out
+
+
+def _word_rows(words: pd.DataFrame) -> list[list[float]]:
+    """Return code, probability and band of words, four digits each."""
+    numbers = words[["mean", "lower", "upper"]].to_numpy(float)
+    return [
+        [int(code), *(float(f"{x:.4g}") for x in row)]
+        for code, row in zip(words["code"].to_numpy(int), numbers, strict=True)
+    ]
+
+
+def _curves(model: Any, times: Times) -> dict[str, list[dict[str, Any]]]:
+    """Return, per topic, curves of the activation and of the share of words, with bands."""
+    wide, narrow = model.activation(times.labels, 0.9), model.activation(times.labels, 0.5)
+    columns = {
+        "open": {
+            "mean": wide["mean"],
+            "lower": wide["lower"],
+            "upper": wide["upper"],
+            "low": narrow["lower"],
+            "high": narrow["upper"],
+        },
+        "share": {
+            "mean": wide["share"],
+            "lower": wide["share_lower"],
+            "upper": wide["share_upper"],
+            "low": narrow["share_lower"],
+            "high": narrow["share_upper"],
+        },
+    }
+    n_times = len(times.labels)
+    return {
+        kind: _packed({name: np.reshape(x, (-1, n_times)) for name, x in curves.items()})
+        for kind, curves in columns.items()
+    }
+
+
+def _packed(curves: dict[str, Float]) -> list[dict[str, Any]]:
+    """Return curves as whole numbers, in units of a thousandth of the topic's highest value."""
+    top_K = np.maximum(np.max([x.max(axis=1) for x in curves.values()], axis=0), 1e-12)
+    return [
+        {
+            "unit": float(f"{top / _STEPS:.5g}"),
+            **{
+                name: np.rint(x[k] / top * _STEPS).astype(int).tolist()
+                for name, x in curves.items()
+            },
+        }
+        for k, top in enumerate(top_K)
+    ]
+
+
+def _lives(model: Any, times: Times) -> list[list[list[float]]]:
+    """Return lower, median and upper of each topic's first and last activity, as numbers."""
+    return [
+        [
+            times.numbers(row).tolist()
+            for row in zip(t["lower"], t["median"], t["upper"], strict=True)
+        ]
+        for t in (model.first_active(), model.last_active())
+    ]
+
+
+def _similar(theta_PK: np.ndarray) -> list[list[list[float]]]:
+    """Return, per topic, the topics with the most similar words, and how similar."""
+    affinity_KK = similarity(theta_PK, theta_PK)
+    np.fill_diagonal(affinity_KK, -1.0)
+    nearest: Int = np.argsort(-affinity_KK, axis=1, kind="stable")[:, :_SIMILAR]
+    return [
+        [[int(j), round(float(affinity_KK[k, j]), 3)] for j in row if j != k]
+        for k, row in enumerate(nearest)
+    ]
