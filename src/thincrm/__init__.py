@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from thincrm.data.counts import split_words
-    from thincrm.estimators import FeatureModel, TopicModel
     from thincrm.data.reading import read_counts, read_table, read_texts
     from thincrm.data.vocabulary import choose_words
+    from thincrm.estimators import FeatureModel, TopicModel
+    from thincrm.estimators.reading import load, resume
     from thincrm.levy import (
         BetaProcess,
         GammaProcess,
@@ -52,6 +53,8 @@ _HOME = {
     "read_counts": "data.reading",
     "read_table": "data.reading",
     "read_texts": "data.reading",
+    "load": "estimators.reading",
+    "resume": "estimators.reading",
     "split_words": "data.counts",
     "write_report": "report",
 }
@@ -77,9 +80,11 @@ __all__ = [
     "TopicModel",
     "__version__",
     "choose_words",
+    "load",
     "read_counts",
     "read_table",
     "read_texts",
+    "resume",
     "split_words",
     "write_report",
 ]

@@ -7,8 +7,11 @@ from numbers import Real
 from typing import Any
 
 __all__ = [
+    "CannotWrite",
+    "DamagedFile",
     "InvalidInput",
     "InvalidType",
+    "RunInUse",
     "ThincrmError",
     "UndefinedMoment",
     "check_between",
@@ -32,6 +35,18 @@ class InvalidType(ThincrmError, TypeError):
 
 class UndefinedMoment(InvalidInput):
     """A mean, variance or correlation that does not exist (is infinite)."""
+
+
+class DamagedFile(InvalidInput):
+    """A file that is cut off, changed, of another kind, or not to be trusted."""
+
+
+class CannotWrite(ThincrmError, OSError):
+    """A file that could not be written; what was there before still is."""
+
+
+class RunInUse(ThincrmError, RuntimeError):
+    """A run that another process is writing."""
 
 
 def _number(name: str, value: Any) -> float:

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from thincrm import __version__
 from thincrm.data.covariates import Covariates
 from thincrm.draws import TopicDraw
 from thincrm.errors import InvalidInput, check_count
@@ -26,7 +25,7 @@ from thincrm.numerics.arrays import Float, Int
 __all__ = ["gather", "scalar_groups", "topic_groups"]
 
 Variables = dict[str, tuple[tuple[str, ...], Any]]
-_ATTRIBUTES = {"inference_library": "thincrm", "inference_library_version": __version__}
+_ATTRIBUTES = {"inference_library": "thincrm", "inference_library_version": version("thincrm")}
 
 
 def gather(groups: Mapping[str, tuple[Variables, Mapping[str, Any]]]) -> Any:

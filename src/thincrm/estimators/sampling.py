@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 from scipy.special import gammaln, log_expit
 
 from thincrm.draws import TopicDraw, document_topics
-from thincrm.gibbs.chains import run_chain
+from thincrm.estimators.journal import Journal
+from thincrm.gibbs.chains import Standing, run_chain
 from thincrm.gibbs.progress import Sweeps
 from thincrm.gibbs.topics import (
     SWEEP,
@@ -54,13 +55,21 @@ class Plan:
         return sweep > self.warmup and left % gap == 0 and left // gap < self.n_draws
 
 
-def sample(problem: TopicProblem, plan: Plan) -> tuple[list[TopicDraw], list[dict[str, float]]]:
-    """Return the kept draws of all chains, and label-free quantities after every sweep."""
-    draws: list[TopicDraw] = []
-    trace: list[dict[str, float]] = []
-    with Sweeps(plan.n_sweeps * plan.n_chains, quiet=plan.quiet) as bar:
-        for chain in range(plan.n_chains):
-            _chain(problem, plan, chain, bar, draws, trace)
+def sample(
+    problem: TopicProblem, plan: Plan, journal: Journal | None = None
+) -> tuple[list[TopicDraw], list[dict[str, float]]]:
+    """Return the kept draws of all chains, and label-free quantities after every sweep.
+
+    `journal` knows what was done before, and writes down what is done now.
+    """
+    journal = Journal() if journal is None else journal
+    first = journal.standing.chain if journal.standing else 0
+    left = plan.n_sweeps * plan.n_chains - len(journal.trace)
+    with Sweeps(left, quiet=plan.quiet) as bar, journal.stopping_cleanly(plan):
+        for chain in range(first, plan.n_chains):
+            _chain(problem, plan, chain, bar, journal)
+        journal.finish()
+    draws: list[TopicDraw] = journal.draws
     full = [draw.scalars["n_topics"] >= draw.scalars["max_topics"] for draw in draws]
     if np.mean(full) > 0.5 and not plan.grow:
         warnings.warn(
@@ -68,35 +77,27 @@ def sample(problem: TopicProblem, plan: Plan) -> tuple[list[TopicDraw], list[dic
             "Raise max_topics, or pass max_topics='grow'.",
             stacklevel=3,
         )
-    return draws, trace
+    return draws, journal.trace
 
 
-def _chain(
-    problem: TopicProblem,
-    plan: Plan,
-    chain: int,
-    bar: Sweeps,
-    draws: list[TopicDraw],
-    trace: list[dict[str, float]],
-) -> None:
-    state = start_state(sweep_generator(plan.seed, chain, 0), problem)
-
-    def after(sweep: int, state: TopicState) -> TopicState:
+def _chain(problem: TopicProblem, plan: Plan, chain: int, bar: Sweeps, journal: Journal) -> None:
+    here = journal.standing
+    if here is None or here.chain != chain:
+        here = Standing(chain, 0, start_state(sweep_generator(plan.seed, chain, 0), problem))
+        journal.note(here)
+    state: TopicState = here.state
+    problem = replace(problem, n_topics=state.shape.size)
+    for sweep in range(here.sweep + 1, plan.n_sweeps + 1):
+        state = run_chain(plan.seed, chain, problem, SWEEP, state, range(sweep, sweep + 1))
         n_topics = int((state.evidence.total > 0).sum())
         row = {"chain": chain, "sweep": sweep, "n_topics": n_topics, **scalars(state)}
-        trace.append(row)
-        if plan.keeps(sweep):
-            draws.append(keep(problem, state, chain, sweep))
-        bar.step(f"{n_topics} topics")
-        return state
-
-    for first in range(1, plan.n_sweeps + 1, _CHECK_EVERY):
-        sweeps = range(first, min(first + _CHECK_EVERY, plan.n_sweeps + 1))
-        state = run_chain(plan.seed, chain, problem, SWEEP, state, sweeps, after)
-        used = int((state.evidence.total > 0).sum())
-        if plan.grow and sweeps[-1] <= plan.warmup and used > _FULL * problem.n_topics:
-            rng = sweep_generator(plan.seed, chain, sweeps[-1], 1)
+        draw = keep(problem, state, chain, sweep) if plan.keeps(sweep) else None
+        full = n_topics > _FULL * problem.n_topics
+        if plan.grow and full and sweep <= plan.warmup and sweep % _CHECK_EVERY == 0:
+            rng = sweep_generator(plan.seed, chain, sweep, 1)
             problem, state = expand(rng, problem, state, int(problem.n_topics * _GROWTH))
+        journal.note(Standing(chain, sweep, state), row, draw)
+        bar.step(f"{n_topics} topics")
 
 
 def scalars(state: TopicState) -> dict[str, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,10 +14,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from thincrm.data.counts import as_counts, is_text, tokens
 from thincrm.data.covariates import Covariates, covariates
+from thincrm.draws import TopicDraw
 from thincrm.errors import InvalidInput, check_count
 from thincrm.estimators.exchange import TopicExchange
+from thincrm.estimators.journal import Journal
 from thincrm.estimators.sampling import Plan, sample
 from thincrm.estimators.seeds import seed_of
+from thincrm.estimators.topic_files import TopicFiles
 from thincrm.estimators.topic_tables import TopicTables, scalar
 from thincrm.evaluate.dates import cheap_log_score, log_likelihood_at, time_distribution
 from thincrm.evaluate.documents import infer_usage, time_chances
@@ -38,6 +42,7 @@ _TRANSFORM, _DATES = 1, 2  # addresses of the random streams of predictions
 
 
 class TopicModel(
+    TopicFiles,
     TopicExchange,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
@@ -94,6 +99,8 @@ class TopicModel(
         Label-free quantities after every sweep.
     vocabulary_ : Index
         The words.
+    complete_ : bool
+        Whether all sweeps were made; False: the run was stopped before.
     """
 
     def __init__(
@@ -156,7 +163,7 @@ class TopicModel(
         tags.input_tags.categorical = True
         return tags
 
-    def fit(self, X: Any, y: Any = None, *, t: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, t: Any = None, out: str | Path | None = None) -> Self:
         """Fit to documents X (counts, or texts) with covariates t (numbers or dates).
 
         Parameters
@@ -167,6 +174,10 @@ class TopicModel(
             Ignored.
         t : (D,) numbers or dates, (D, C) numbers, or None
             Covariate of each document; None: the same for all.
+        out : path or None
+            A new folder for the run: settings, data, checkpoints, draws and results. Whatever
+            ends the run, `thincrm.resume(out)` goes on with it, bit for bit; Ctrl-C stops it and
+            leaves the model of the draws so far. None: nothing is written.
         """
         counts = self._counts(X, reset=True)
         if counts.sum() == 0:
@@ -179,11 +190,30 @@ class TopicModel(
                 stacklevel=2,
             )
         self.covariates_ = self._covariates(t, counts.shape[0])
-        problem = self._problem(counts)
-        self.prepared_, self.thinning_ = problem.prepared, problem.thinning
         self.counts_ = counts
         self.seed_ = seed_of(self.random_state)
-        plan = Plan(
+        self._length()
+        _, self.thinning_, *_ = self._factors()
+        self.prepared_ = self.thinning_.prepare(self._known())
+        with self._journal(out) as journal:
+            self._sample(journal)
+        return self
+
+    def _sample(self, journal: Journal) -> None:
+        with using_threads(self.n_threads):
+            draws, trace = sample(self._problem(), self._length(), journal)
+        self.complete_ = not journal.stopped
+        self._adopt(draws, trace)
+
+    def _adopt(self, draws: list[TopicDraw], trace: list[dict[str, float]]) -> None:
+        self.draws_ = draws
+        self.trace_ = pd.DataFrame(trace).set_index(["chain", "sweep"])
+        self.n_topics_ = scalar(self.draws_, "n_topics")
+        self._tables = TopicTables(self.draws_, self.vocabulary_, self.covariates_)
+        self._n_features_out = self._tables.n_topics
+
+    def _length(self) -> Plan:
+        return Plan(
             check_count("n_sweeps", self.n_sweeps),
             check_count("n_draws", self.n_draws),
             check_count("n_chains", self.n_chains),
@@ -191,13 +221,6 @@ class TopicModel(
             self.max_topics == "grow",
             bool(self.quiet),
         )
-        with using_threads(self.n_threads):
-            self.draws_, trace = sample(problem, plan)
-        self.trace_ = pd.DataFrame(trace).set_index(["chain", "sweep"])
-        self.n_topics_ = scalar(self.draws_, "n_topics")
-        self._tables = TopicTables(self.draws_, self.vocabulary_, self.covariates_)
-        self._n_features_out = self._tables.n_topics
-        return self
 
     def _counts(self, X: Any, *, reset: bool) -> Any:
         """Return checked counts; remember (reset) or check the words."""
@@ -242,8 +265,8 @@ class TopicModel(
             )
         return known
 
-    def _problem(self, counts: Any) -> TopicProblem:
-        """Return the sampler's problem, or a sentence on why the factors do not fit together."""
+    def _factors(self) -> tuple[Any, Any, Any, int, int]:
+        """Return the checked factors and sizes, or a sentence on why they do not fit together."""
         levy = GammaProcess(5.0, 0.1) if self.levy is None else self.levy
         thinning = SigmoidGP() if self.thinning is None else self.thinning
         likelihood = self.likelihood
@@ -263,19 +286,28 @@ class TopicModel(
             )
         if n_topics <= levy.mass and levy.support == 1.0:
             levy = type(levy)(**{**_fields(levy), "mass": 0.5 * n_topics})
+        return levy, thinning, likelihood, n_topics, n_background
+
+    def _known(self) -> Covariates:
+        """Return the covariates that the thinning function sees, and remember their rows."""
         known = self.covariates_
-        if isinstance(thinning, Always):
-            known = covariates(np.zeros(counts.shape[0]))
+        if isinstance(self.thinning_, Always):
+            known = covariates(np.zeros(known.row.size))
         self.row_ = known.row.astype(np.int32)
+        return known
+
+    def _problem(self) -> TopicProblem:
+        """Return the sampler's problem."""
+        levy, thinning, likelihood, n_topics, n_background = self._factors()
         return TopicProblem(
             levy=levy,
             thinning=thinning,
             likelihood=likelihood,
-            prepared=thinning.prepare(known),
-            tokens=tokens(counts),
+            prepared=self.prepared_,
+            tokens=tokens(self.counts_),
             row=self.row_,
             order=np.argsort(self.row_, kind="stable").astype(np.int32),
-            trials=known.trials,
+            trials=np.bincount(self.row_),
             n_topics=n_topics,
             n_background=n_background,
             concentration=self.concentration,

@@ -7,15 +7,25 @@ a state and the number of its sweep are all it takes to go on, with the same bit
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from thincrm.numerics.streams import sweep_generator
 
-__all__ = ["run_chain"]
+__all__ = ["Standing", "run_chain"]
 
 S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a run stands: `sweep` sweeps of chain `chain`, and all of the chains before it."""
+
+    chain: int
+    sweep: int
+    state: Any
 
 
 def run_chain(
@@ -25,7 +35,7 @@ def run_chain(
     updates: Sequence[Callable[[np.random.Generator, Any, S], S]],
     state: S,
     sweeps: range,
-    after: Callable[[int, S], S],
+    after: Callable[[int, S], S] | None = None,
 ) -> S:
     """Run `sweeps` (numbered from 1) on `state`; `after(sweep, state)` sees each result.
 
@@ -36,5 +46,5 @@ def run_chain(
         rng = sweep_generator(seed, chain, sweep)
         for update in updates:
             state = update(rng, problem, state)
-        state = after(sweep, state)
+        state = state if after is None else after(sweep, state)
     return state

@@ -77,24 +77,37 @@ class SigmoidGP:
     def prepare(self, t: Any) -> Basis:
         """Return the whitened basis at the distinct rows of `t`, for every width."""
         known, scale, centres = start(t, self.scale, self.centres, self.max_centres)
-        return Basis(known, scale, centres, self._basis(known.rows / scale, centres))
+        inner_MLL = self._covariance(centres, centres)
+        size_ML, direction_MLL = (part[..., ::-1] for part in np.linalg.eigh(inner_MLL))
+        kept_ML = size_ML > _SMALLEST_SHARE * size_ML[:, :1]
+        n_kept = int(kept_ML.sum(axis=1).max())
+        size_ML, kept_ML = size_ML[:, :n_kept], kept_ML[:, :n_kept]
+        direction_MLL = np.ascontiguousarray(direction_MLL[..., :n_kept])
+        inverse_ML = np.where(kept_ML, 1.0 / np.sqrt(np.where(kept_ML, size_ML, 1.0)), 0.0)
+        basis_MTJ = self._basis(known.rows / scale, centres, direction_MLL, inverse_ML)
+        return Basis(known, scale, centres, basis_MTJ, direction_MLL, inverse_ML)
 
-    def _basis(self, rows_TC: Float, centres: Float) -> Float:
+    def _covariance(self, a_TC: Float, b_LC: Float) -> Float:
+        psi_M = np.asarray(self.widths, float)[:, None, None]
+        return np.asarray(self.amplitude**2 * np.exp(-psi_M * squared_distance(a_TC, b_LC)))
+
+    def _basis_at(self, rows_TC: Float, prepared: Basis) -> Float:
+        """Return the basis at any scaled rows."""
+        direction_MLL, inverse_ML = prepared.direction_MLL, prepared.inverse_ML
+        assert direction_MLL is not None
+        assert inverse_ML is not None
+        return self._basis(rows_TC, prepared.centres, direction_MLL, inverse_ML)
+
+    def _basis(
+        self, rows_TC: Float, centres: Float, direction_MLL: Float, inverse_ML: Float
+    ) -> Float:
         """Return F with F F' = K at the centres: k(t, C) U d^(-1/2), K_CC = U diag(d) U'.
 
         A first column of ones carries the level. Directions with less than 1e-7 of the largest
         one's variance are left out, as the squared exponential has many such: the columns end
         where the shortest length has no more of them.
         """
-        psi_M = np.asarray(self.widths, float)[:, None, None]
-        inner_MLL = self.amplitude**2 * np.exp(-psi_M * squared_distance(centres, centres))
-        cross_MTL = self.amplitude**2 * np.exp(-psi_M * squared_distance(rows_TC, centres))
-        size_ML, direction_MLL = (part[..., ::-1] for part in np.linalg.eigh(inner_MLL))
-        kept_ML = size_ML > _SMALLEST_SHARE * size_ML[:, :1]
-        n_kept = int(kept_ML.sum(axis=1).max())
-        size_ML, kept_ML = size_ML[:, :n_kept], kept_ML[:, :n_kept]
-        direction_MLL = direction_MLL[..., :n_kept]
-        inverse_ML = np.where(kept_ML, 1.0 / np.sqrt(np.where(kept_ML, size_ML, 1.0)), 0.0)
+        cross_MTL = self._covariance(rows_TC, centres)
         field_MTL = (cross_MTL @ direction_MLL) * inverse_ML[:, None, :]
         return np.concatenate([np.ones((*field_MTL.shape[:2], 1)), field_MTL], axis=2)
 
@@ -116,7 +129,7 @@ class SigmoidGP:
         """Return the (T, K) values of the fields."""
         if t is None:
             return predictor(prepared.basis_MTJ, x.weights, x.width)
-        basis_MTJ = self._basis(scaled_rows(prepared, t), prepared.centres)
+        basis_MTJ = self._basis_at(scaled_rows(prepared, t), prepared)
         return predictor(basis_MTJ, x.weights, x.width)
 
     def log_odds(self, x: GPState, prepared: Basis, t: Any = None) -> Float:
@@ -149,7 +162,7 @@ class SigmoidGP:
     def _roots(self, prepared: Basis, rows_RC: Float) -> Iterator[Float]:
         """Yield A, one a width: the fields at the rows are N(bias_mean, A A')."""
         _, precision_J = self._prior(prepared.basis_MTJ.shape[2])
-        yield self._basis(rows_RC, prepared.centres) / np.sqrt(precision_J)
+        yield self._basis_at(rows_RC, prepared) / np.sqrt(precision_J)
 
     def redraw(self, rng: Seed, x: GPState, evidence: GateEvidence, prepared: Basis) -> GPState:
         """Move x given the gates; cost per atom O(M T J + J^3), whatever the observations."""

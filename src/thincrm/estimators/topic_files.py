@@ -1,0 +1,145 @@
+"""A topic model in files: what it is made of, and how it is built again."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from thincrm.data.counts import as_counts
+from thincrm.data.covariates import Covariates
+from thincrm.errors import check_positive
+from thincrm.estimators.codec import (
+    LEVY,
+    LIKELIHOOD,
+    THINNING,
+    pack_vectorizer,
+    pack_words,
+    unpack_vectorizer,
+    unpack_words,
+)
+from thincrm.estimators.journal import rows_of
+from thincrm.estimators.stored import StoredModel
+from thincrm.estimators.topic_checks import (
+    Frame,
+    check_covariates,
+    check_draw,
+    check_state,
+    need,
+    pack_prepared,
+    unpack_prepared,
+)
+from thincrm.gibbs.chains import Standing
+
+__all__ = ["TopicFiles"]
+
+_SETTINGS = {"model", "params", "seed"}
+_DATA = {"counts", "covariates", "vocabulary", "named", "prepared", "vectorizer"}
+
+
+class TopicFiles(StoredModel):
+    """Packing and unpacking of `TopicModel`."""
+
+    counts_: Any
+    covariates_: Covariates
+    prepared_: Any
+    row_: np.ndarray
+    seed_: int
+    thinning_: Any
+    trace_: pd.DataFrame
+    vocabulary_: pd.Index
+    vectorizer: Any
+    vectorizer_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+
+    @abstractmethod
+    def _factors(self) -> tuple[Any, Any, Any, int, int]:
+        """Return Lévy measure, thinning function, likelihood, numbers of (background) topics."""
+
+    @abstractmethod
+    def _known(self) -> Covariates:
+        """Return the covariates that the thinning function sees."""
+
+    def _pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        params = self.get_params(deep=False)  # type: ignore[attr-defined]
+        has_texts = hasattr(self, "vectorizer_")
+        vectorizer = pack_vectorizer(self.vectorizer_) if has_texts else None
+        params["vectorizer"] = params["vectorizer"] is not None and vectorizer is not None
+        params["random_state"] = self.seed_
+        settings = {"model": type(self).__name__, "params": params, "seed": self.seed_}
+        data = {
+            "counts": self.counts_,
+            "covariates": self.covariates_,
+            "vocabulary": pack_words(self.vocabulary_),
+            "named": hasattr(self, "feature_names_in_"),
+            "prepared": pack_prepared(self.prepared_),
+            "vectorizer": vectorizer,
+        }
+        return settings, data
+
+    @classmethod
+    def _unpack(cls, settings: dict[str, Any], data: dict[str, Any]) -> Self:
+        need(set(settings) == _SETTINGS and set(data) == _DATA, "the settings")
+        params = _checked(settings["params"])
+        model = cls(**{**params, "vectorizer": None})
+        need(set(params) == set(model.get_params(deep=False)), "the settings")  # type: ignore[attr-defined]
+        need(isinstance(settings["seed"], int) and settings["seed"] >= 0, "the seed")
+        model.seed_ = settings["seed"]
+        need(isinstance(data["counts"], sparse.csr_array), "the counts")
+        need(data["counts"].dtype == np.int64, "the counts")
+        model.counts_ = as_counts(data["counts"])
+        need(0 < model.counts_.sum() < 2**62, "the counts")
+        n_documents, n_words = model.counts_.shape
+        model.covariates_ = check_covariates(data["covariates"], n_documents)
+        model.vocabulary_ = unpack_words(data["vocabulary"], n_words)
+        model.n_features_in_ = n_words
+        if data["named"] is True:
+            model.feature_names_in_ = np.asarray(model.vocabulary_, object)
+        if data["vectorizer"] is not None:
+            model.vectorizer_ = unpack_vectorizer(data["vectorizer"], model.vocabulary_)
+            model.vectorizer = model.vectorizer_ if params["vectorizer"] is True else None
+        model._length()
+        _, model.thinning_, *_ = model._factors()
+        model.prepared_ = unpack_prepared(data["prepared"], model.thinning_, model._known())
+        return model
+
+    def _frame(self) -> Frame:
+        levy, thinning, likelihood, n_topics, n_background = self._factors()
+        return Frame(
+            levy, thinning, likelihood, self.prepared_, n_topics, n_background,
+            self.counts_.shape[1], np.asarray(self.counts_.sum(axis=1)).reshape(-1),
+            np.bincount(self.row_),
+        )  # fmt: skip
+
+    def _check_draw(self, draw: Any) -> None:
+        check_draw(self._frame(), draw)
+
+    def _check_standing(self, standing: Standing) -> None:
+        length = self._length()
+        need(standing.chain < length.n_chains and standing.sweep <= length.n_sweeps, "the sweep")
+        check_state(self._frame(), standing.state)
+
+    def _trace(self) -> list[dict[str, float]]:
+        return rows_of(
+            {str(name): part.to_numpy() for name, part in self.trace_.reset_index().items()}
+        )
+
+
+def _checked(params: Any) -> dict[str, Any]:
+    """Return parameters that `fit` could have been given; it checks the numbers itself."""
+    need(isinstance(params, dict), "the settings")
+    for name, classes in (("levy", LEVY), ("thinning", THINNING), ("likelihood", LIKELIHOOD)):
+        need(params[name] is None or isinstance(params[name], classes), name)
+    for name in ("concentration", "burstiness"):
+        if params[name] is not None and params[name] != 0:
+            check_positive(name, params[name])
+    for name in ("max_topics", "n_sweeps", "n_draws", "n_chains", "n_background"):
+        value = params[name]
+        need(value == "grow" or (isinstance(value, int) and value < 2**31), name)
+    need(params["n_threads"] is None or 0 < params["n_threads"] < 2**16, "n_threads")
+    need(isinstance(params["random_state"], int), "random_state")
+    return dict(params)
