@@ -58,7 +58,7 @@ def test_activation_follows_time(fitted):
     mine = curve[curve["topic"] == early_topic(fitted)].set_index("t")
     assert mine.loc[:1905, "mean"].min() > 0.4
     assert mine.loc[1913:, "mean"].max() < 0.2
-    assert (curve["lower"] <= curve["mean"] + 1e-9).all()
+    assert (curve["lower"] <= curve["upper"]).all()
     assert curve.groupby("t")["share"].sum().between(0.9, 1.1).all()
     elsewhere = fitted.activation(t=[1899.5, 1930.0])
     assert elsewhere["t"].nunique() == 2
@@ -92,7 +92,7 @@ def test_new_documents_are_read(fitted):
 def test_undated_documents_are_dated(fitted):
     new = np.zeros((3, 12), int)
     new[0, :4], new[1, 4:8] = 6, 6
-    for method in ("particles", "cheap"):
+    for method in ("gibbs", "particles", "cheap"):
         chance = fitted.predict_time(new, method=method)
         assert chance.shape == (3, len(np.unique(YEAR)))
         np.testing.assert_allclose(chance.sum(axis=1), 1.0)

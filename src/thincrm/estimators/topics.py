@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from thincrm.data.counts import as_counts, is_text, tokens
 from thincrm.data.covariates import Covariates, covariates
@@ -21,16 +21,11 @@ from thincrm.estimators.journal import Journal
 from thincrm.estimators.sampling import Plan, sample
 from thincrm.estimators.seeds import seed_of
 from thincrm.estimators.topic_files import TopicFiles
+from thincrm.estimators.topic_predictions import TopicPredictions
 from thincrm.estimators.topic_tables import TopicTables, scalar
-from thincrm.evaluate.dates import cheap_log_score, log_likelihood_at, time_distribution
-from thincrm.evaluate.documents import infer_usage, time_chances
-from thincrm.evaluate.inputs import document_items
-from thincrm.evaluate.perplexity import Perplexity, heldout_log_likelihoods, perplexity
 from thincrm.gibbs.topics import TopicProblem
 from thincrm.levy import GammaProcess
 from thincrm.likelihood import NegativeBinomialFactor, PoissonFactor
-from thincrm.numerics.arrays import Float
-from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import using_threads
 from thincrm.thinning import Always, ProbitRVM, SigmoidGP
 
@@ -38,11 +33,11 @@ __all__ = ["TopicModel"]
 
 _PAPER_WIDTHS = (100.0, 200.0, 1e3, 2e3, 1e4)
 _FIRST_GUESS = 100  # topics to start from when the truncation may grow
-_TRANSFORM, _DATES = 1, 2  # addresses of the random streams of predictions
 
 
 class TopicModel(
     TopicFiles,
+    TopicPredictions,
     TopicExchange,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
@@ -319,95 +314,6 @@ class TopicModel(
         """Fit, then return the documents' shares of topics."""
         return self.fit(X, y, t=t).transform(X, t=t)
 
-    def transform(self, X: Any, t: Any = None) -> Any:
-        """Return (D, K) the expected share of each topic in each document, new or old.
-
-        Averaged over the last draws, topics matched. Documents without t may come from any time.
-        """
-        check_is_fitted(self)
-        counts = self._counts(X, reset=False)
-        known = t is not None
-        rows = self._encode(t, counts.shape[0]) if known else self.covariates_.rows
-        documents = tokens(counts)
-        items = document_items(documents)
-        share = np.zeros((counts.shape[0], self._tables.n_topics))
-        with using_threads(self.n_threads):
-            for i, (draw, found) in enumerate(self._tables.latest(5)):
-                rng = sweep_generator(self.seed_, _TRANSFORM, i)
-                odds = self._log_odds(draw, rows)
-                usage = infer_usage(rng, documents, odds, draw, known=known, items_D=items)
-                share[:, found >= 0] += usage[:, found[found >= 0]]
-        return share / np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
-
-    def perplexity(self, heldout: Any) -> Perplexity:
-        """Return the perplexity of held-out counts of the fitted documents (`tc.split_words`).
-
-        The result has `.value` and `.error` (Monte Carlo standard error).
-        """
-        check_is_fitted(self)
-        with using_threads(self.n_threads):
-            return perplexity(
-                self.draws_, self.row_, as_counts(heldout, "heldout"), tokens(self.counts_)
-            )
-
-    def _heldout_scores(self, heldout: Any) -> Float:
-        with using_threads(self.n_threads):
-            return heldout_log_likelihoods(
-                self.draws_, self.row_, as_counts(heldout, "heldout"), tokens(self.counts_)
-            )
-
-    def predict_time(
-        self,
-        X: Any,
-        candidates: Any = None,
-        *,
-        method: Literal["gibbs", "particles", "cheap"] = "gibbs",
-        n_draws: int = 20,
-        n_steps: int = 100,
-    ) -> pd.DataFrame:
-        """Return a distribution over dates for each undated document.
-
-        Parameters
-        ----------
-        X : (D, P) counts or D texts
-            Documents.
-        candidates : covariates or None
-            Times to choose from; None: the distinct ones of the fit, weighed equally.
-        method : {"gibbs", "particles", "cheap"}
-            How the sum over the topics of a document's words is done: by Gibbs sampling of the
-            topics and the time together, by particles for all times at once (noisier for long
-            documents), or not at all (a plug-in multinomial: quick, and too sure of itself).
-        n_draws : int
-            Draws averaged over.
-        n_steps : int
-            Gibbs sweeps, or particles, per document and draw.
-        """
-        check_is_fitted(self)
-        if method not in ("gibbs", "particles", "cheap"):
-            raise InvalidInput(f"method must be 'gibbs', 'particles' or 'cheap', got {method!r}.")
-        documents = tokens(self._counts(X, reset=False))
-        times = self.covariates_.rows if candidates is None else self._encode(candidates, None)
-        items = document_items(documents)
-        found = []
-        with using_threads(self.n_threads):
-            for i, (draw, _) in enumerate(self._tables.latest(n_draws)):
-                odds, rng = self._log_odds(draw, times), sweep_generator(self.seed_, _DATES, i)
-                if method == "cheap":
-                    found.append(cheap_log_score(documents, odds, draw))
-                elif method == "particles":
-                    found.append(log_likelihood_at(rng, documents, odds, draw, n_steps))
-                else:
-                    found.append(time_chances(rng, documents, odds, draw, n_steps, items))
-        if method == "gibbs":
-            chance = np.mean(found, axis=0)
-        else:
-            chance = time_distribution(np.stack(found), np.zeros(len(times)))
-        return pd.DataFrame(chance, columns=self.covariates_.labels(times), index=_index(X))
-
 
 def _fields(value: Any) -> dict[str, Any]:
     return {name: getattr(value, name) for name in value.__dataclass_fields__}
-
-
-def _index(X: Any) -> Any:
-    return X.index if isinstance(X, pd.DataFrame | pd.Series) else None
