@@ -5,11 +5,13 @@ import pytest
 
 from thincrm.data.counts import as_counts, tokens
 from thincrm.data.covariates import covariates
+from thincrm.gibbs import topic_guess
 from thincrm.gibbs.chains import run_chain
 from thincrm.gibbs.topics import SWEEP, TopicProblem, log_odds_of, start_state
 from thincrm.levy import BetaProcess, GammaProcess
 from thincrm.likelihood import NegativeBinomialFactor, PoissonFactor
 from thincrm.numerics.streams import sweep_generator
+from thincrm.numerics.threads import using_threads
 from thincrm.thinning import Always, Bump, ProbitRVM, SigmoidGP
 
 THINNINGS = {
@@ -71,3 +73,24 @@ def test_no_token_starts_in_a_topic_that_is_shut_for_sure(thinning):
     seen = []
     run_chain(2, 0, problem, SWEEP, state, range(1, 11), lambda _, s: seen.append(s) or s)
     assert all(impossible(problem, later) == 0 for later in seen)
+
+
+def test_a_large_corpus_is_guessed_in_part_and_handed_out(monkeypatch):
+    """Two blocks of words that never meet: a tenth of the documents is enough to see it."""
+    rng = np.random.default_rng(2)
+    block = rng.integers(0, 2, 400)
+    X = np.zeros((400, 20), int)
+    for d, half in enumerate(block):
+        X[d, 10 * half : 10 * half + 10] = rng.poisson(2.0, 10)
+    documents = tokens(as_counts(X))
+    monkeypatch.setattr(topic_guess, "_MOST_TOKENS", documents.word.size // 10)
+    topic = topic_guess.first_topics(np.random.default_rng(3), documents, 12)
+    assert topic.size == documents.word.size
+    assert topic.max() < 12
+    owner = np.repeat(block, np.diff(documents.start))
+    table = np.zeros((2, 12))
+    np.add.at(table, (owner, topic), 1)
+    assert table.max(axis=0).sum() > 0.99 * topic.size
+    with using_threads(1):
+        again = topic_guess.first_topics(np.random.default_rng(3), documents, 12)
+    np.testing.assert_array_equal(topic, again)

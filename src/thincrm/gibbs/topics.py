@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thincrm.data.counts import Tokens
+from thincrm.gibbs.topic_guess import first_topics
 from thincrm.levy.learning import learn
 from thincrm.likelihood.documents import Corpus, Rates, redraw_documents, seat_words
-from thincrm.likelihood.start import guess_topics
 from thincrm.likelihood.topics import draw_topics, redraw_burstiness, redraw_concentration
 from thincrm.likelihood.usage import (
     TopicEvidence,
@@ -233,13 +233,7 @@ SWEEP: tuple[Update, ...] = (
 def start_state(rng: np.random.Generator, problem: TopicProblem) -> TopicState:
     """Return a state to start from: tokens guessed, everything else redrawn to fit them."""
     n_topics, documents = problem.n_topics, problem.tokens
-    kind = np.int16 if n_topics < 2**15 else np.int32
-    topic = np.zeros(documents.word.size, kind)
-    n_passes = int(np.clip(4_000_000 // max(topic.size, 1), 15, 100))
-    guess_topics(
-        fresh_key(rng), n_passes, documents.start, documents.word, topic,
-        n_topics, documents.n_words, 3.0, 0.015 * documents.n_words, 0.05, 10, 0.1,
-    )  # fmt: skip
+    topic = first_topics(rng, documents, n_topics)
     usage, evidence = count_topics(problem, topic)
     shape = problem.likelihood.start_shape(n_topics)
     mean_K = np.maximum(evidence.total, 0.5) / np.maximum(evidence.positive.sum(0), 1)
