@@ -58,7 +58,7 @@ _HOME = {
     "split_words": "data.counts",
     "write_report": "report",
 }
-_ROOMS = ("levy", "likelihood", "measure", "processes", "testing", "thinning")
+_ROOMS = ("levy", "likelihood", "measure", "plots", "processes", "testing", "thinning")
 __version__ = "0.1.0"
 __all__ = [
     "Always",
