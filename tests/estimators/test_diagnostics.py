@@ -9,7 +9,8 @@ import pytest
 
 from thincrm.data.counts import split_words
 from thincrm.data.covariates import covariates
-from thincrm.estimators import TopicModel
+from thincrm.errors import InvalidInput
+from thincrm.estimators import FeatureModel, TopicModel
 from thincrm.estimators.diagnostics import judge, label_free, summarise
 from thincrm.thinning import Always
 
@@ -130,3 +131,15 @@ def test_without_a_covariate_there_is_no_activation_to_compare():
         thinning=Always(), max_topics="grow", n_sweeps=20, n_draws=12, random_state=0, quiet=True
     ).fit(X)
     assert not any(name.startswith("total") for name in model.diagnostics().index)
+
+
+def test_a_feature_model_is_judged_too():
+    X = np.random.default_rng(2).standard_normal((40, 5))
+    model = FeatureModel(
+        thinning=Always(), max_features=20, n_sweeps=30, n_chains=2, random_state=0, quiet=True
+    ).fit(X)
+    table = model.diagnostics()
+    assert {"log_likelihood", "noise"} <= set(table.index)
+    assert isinstance(model.verdict().ok, bool)
+    with pytest.raises(InvalidInput, match="takes no held-out counts"):
+        model.diagnostics(X)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from thincrm.errors import InvalidInput
-from thincrm.estimators import TopicModel, ldavis
+from thincrm.estimators import FeatureModel, TopicModel, ldavis
 from thincrm.estimators.topic_tables import _band
 from thincrm.thinning import Always
 
@@ -174,3 +174,29 @@ def test_pyldavis_page_stands_alone_and_keeps_words_text(fitted, tmp_path):
     assert "\\u003cimg" in page
     assert 'src="http' not in page
     assert 'href="http' not in page
+
+
+@pytest.fixture(scope="module")
+def features():
+    value = np.random.default_rng(3).standard_normal((40, 4)) * [1.0, 10.0, 1.0, 1.0]
+    table = pd.DataFrame(value, columns=["gdp", "life", "urban", "energy"])
+    model = FeatureModel(max_features=12, n_sweeps=18, n_draws=10, random_state=0, quiet=True)
+    return model.fit(table, t=DATES[:40])
+
+
+def test_tables_of_features(features, tmp_path):
+    names = {file.stem for file in features.to_csv(tmp_path)}
+    assert names == {"features", "shares", "activation", "diagnostics", "trace"}
+    back = pd.read_csv(tmp_path / "features.csv")
+    assert list(back.columns) == ["feature", "column", "mean", "lower", "upper"]
+
+
+def test_features_for_arviz(features):
+    pytest.importorskip("arviz")
+    posterior = features.to_arviz(n_times=3)["posterior"]
+    assert posterior["activation"].dims == ("chain", "draw", "t", "feature")
+    assert posterior["t"].values[0] == np.datetime64("1800-01-01")
+    entry = posterior["entry"].sel(feature=0, column="life").mean(["chain", "draw"])
+    expected = features.features_.loc[(0, "life"), "mean"]
+    assert float(entry) == pytest.approx(expected, rel=1e-4)
+    assert posterior["noise"].dims == ("chain", "draw")

@@ -158,6 +158,16 @@ def test_trace_draws_a_line_for_each_chain(model):
     assert "R-hat" in panel.get_title(loc="left")
 
 
+def test_a_feature_model_is_drawn_too():
+    X = np.random.default_rng(2).standard_normal((40, 6))
+    fitted = tc.FeatureModel(max_features=4, n_sweeps=12, random_state=0, quiet=True)
+    fitted.fit(X, t=np.repeat(np.arange(10), 4))
+    assert plots.features(fitted).child_axes
+    assert plots.features(fitted, (2, 3)).child_axes[0].images
+    assert plots.activation(fitted, kind="ridge").get_yticklabels()[0].get_text()[:7] == "feature"
+    assert plots.trace(fitted, ["noise"]).child_axes
+
+
 def test_numbers_and_time_zones(model):
     base = model.activation().query("topic < 2")
     numbers = base.assign(t=np.tile(np.arange(16) * 0.5, 2))

@@ -22,7 +22,7 @@ from thincrm.estimators.diagnostics import by_chain, label_free, spread_rows
 from thincrm.estimators.topic_tables import TopicTables
 from thincrm.numerics.arrays import Float, Int
 
-__all__ = ["gather", "scalar_groups", "topic_groups"]
+__all__ = ["Variables", "gather", "scalar_groups", "time_coordinates", "topic_groups"]
 
 Variables = dict[str, tuple[tuple[str, ...], Any]]
 _ATTRIBUTES = {"inference_library": "thincrm", "inference_library_version": version("thincrm")}
@@ -67,7 +67,7 @@ def topic_groups(
     posterior, stats, place_CS = scalar_groups(list(tables.draws), known)
     chains = {"chain": np.arange(place_CS.shape[0]), "draw": np.arange(place_CS.shape[1])}
     rows = spread_rows(len(known.rows), check_count("n_times", n_times))
-    time_coordinates = _times(known, rows)
+    times = time_coordinates(known, rows)
 
     def kept(values_B: Float) -> Float:
         return np.asarray(values_B[place_CS], np.float32)
@@ -88,15 +88,15 @@ def topic_groups(
         "topic": np.arange(tables.n_topics),
         "topic_words": ("topic", np.array([" ".join(map(str, three)) for three in shown])),
         "word": tables.vocabulary[words].astype(str).to_numpy(str),
-        **time_coordinates,
+        **times,
     }
     length_D = np.asarray(counts.sum(axis=1)).reshape(-1)
     tokens_T = np.bincount(known.row, length_D, len(known.rows))[rows].astype(np.int64)
     return {
         "posterior": (posterior, coordinates),
         "sample_stats": (stats, chains),
-        "observed_data": ({"tokens": (("t",), tokens_T)}, time_coordinates),
-        "constant_data": ({"documents": (("t",), known.trials[rows])}, time_coordinates),
+        "observed_data": ({"tokens": (("t",), tokens_T)}, times),
+        "constant_data": ({"documents": (("t",), known.trials[rows])}, times),
     }
 
 
@@ -106,7 +106,7 @@ def _activation(draw: TopicDraw, rows: list[int]) -> Float:
     return np.asarray(expit(log_odds[rows] if len(log_odds) > 1 else log_odds[[0] * len(rows)]))
 
 
-def _times(known: Covariates, rows: list[int]) -> dict[str, Any]:
+def time_coordinates(known: Covariates, rows: list[int]) -> dict[str, Any]:
     """Return coordinates of dimension t: dates stay dates; several columns are named beside it."""
     labels = known.labels(known.rows[rows])
     if isinstance(labels, pd.MultiIndex):

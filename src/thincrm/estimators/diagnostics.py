@@ -16,6 +16,7 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import Covariates
+from thincrm.errors import InvalidInput
 from thincrm.evaluate.convergence import FEWEST_DRAWS, bulk_ess, rank_rhat, tail_ess
 from thincrm.numerics.arrays import Float, Int
 
@@ -79,7 +80,7 @@ class Diagnostics:
         return judge(self.diagnostics(heldout))
 
     def _heldout_scores(self, heldout: Any) -> Float:
-        raise NotImplementedError
+        raise InvalidInput("this model takes no held-out counts: leave heldout out.")
 
 
 def label_free(draws: Sequence[Any], known: Covariates) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from thincrm.estimators import arviz_groups, ldavis
 from thincrm.estimators.diagnostics import Diagnostics
 from thincrm.estimators.topic_results import TopicResults
 
-__all__ = ["TopicExchange", "write_tables"]
+__all__ = ["TopicExchange", "flat", "write_tables"]
 
 
 class TopicExchange(TopicResults, Diagnostics):
@@ -37,7 +37,7 @@ class TopicExchange(TopicResults, Diagnostics):
             found["first_active"] = self.first_active()
             found["last_active"] = self.last_active()
             found["shapes"] = self.shapes()
-        return {name: _flat(table) for name, table in found.items()}
+        return {name: flat(table) for name, table in found.items()}
 
     def to_csv(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write every table to `folder` (made if need be), NAME.csv each; return the files."""
@@ -87,7 +87,8 @@ def write_tables(tables: dict[str, pd.DataFrame], folder: str | os.PathLike[str]
     return written
 
 
-def _flat(table: pd.DataFrame | pd.Series) -> pd.DataFrame:
+def flat(table: pd.DataFrame | pd.Series) -> pd.DataFrame:
+    """Return a table with its index as columns."""
     frame = table.to_frame() if isinstance(table, pd.Series) else table
     named = frame.index.names != [None]
     return frame.reset_index() if named else frame

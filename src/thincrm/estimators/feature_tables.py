@@ -53,10 +53,14 @@ class FeatureTables:
             out.append(np.where(found >= 0, array[..., np.maximum(found, 0)], np.nan))
         return np.stack(out)
 
+    def entries(self) -> Float:
+        """Return the (B, P, K) features' entries in every draw, in the columns' own units."""
+        entry_BPK = self.aligned(lambda draw, sign: (draw.feature[: sign.size] * sign[:, None]).T)
+        return entry_BPK * self.scale.spread_P[:, None]
+
     def features(self, level: float) -> pd.DataFrame:
         """Return every feature's entries with bands, in the columns' own units."""
-        entry_BPK = self.aligned(lambda draw, sign: (draw.feature[: sign.size] * sign[:, None]).T)
-        entry_BPK = entry_BPK * self.scale.spread_P[:, None]
+        entry_BPK = self.entries()
         lower, upper = band(entry_BPK, level)
         index = pd.MultiIndex.from_product(
             [range(self.n_features), self.names], names=["feature", "column"]

@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from thincrm.data.covariates import Covariates, covariates
 from thincrm.data.tables import as_numbers, column_names, refuse_infinite, scale_of
 from thincrm.errors import InvalidInput, check_count
-from thincrm.estimators.feature_results import FeatureResults
+from thincrm.estimators.feature_exchange import FeatureExchange
 from thincrm.estimators.feature_sampling import sample_features
 from thincrm.estimators.feature_tables import FeatureTables
 from thincrm.estimators.sampling import Plan
@@ -33,7 +33,7 @@ _GATES, _WEIGHTS = ("observation", "row"), ("binary", "real")
 
 
 class FeatureModel(
-    FeatureResults,
+    FeatureExchange,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
