@@ -17,6 +17,7 @@ from thincrm.errors import InvalidInput, InvalidType
 from thincrm.estimators import TopicModel
 from thincrm.report.page import data_block, render
 from thincrm.report.quotations import excerpt
+from thincrm.report.topic_data import topic_data
 from thincrm.thinning import Always
 
 
@@ -112,8 +113,8 @@ def test_a_title_that_looks_like_a_slot_is_not_filled():
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_data_blocks_hold_no_markup(payload):
     block = data_block({payload: [payload]})
-    assert block.isascii()
-    assert not set("<>&") & set(block)
+    assert not set("<>&\u2028\u2029\n\r\0") & set(block)
+    block.encode("utf-8")
     assert json.loads(block) == {payload: [payload]}
 
 
@@ -249,6 +250,33 @@ def test_an_excerpt_is_the_passage_where_the_topic_speaks():
     assert found.endswith(" …")
     assert excerpt("short  text", {}) == "short text"
     assert len(excerpt("x" * 900, {}, 100)) <= 103
+
+
+@pytest.mark.parametrize("letter", ["x", "\u4e2d"], ids=["ASCII", "Chinese"])
+def test_a_hundred_topics_stay_below_three_megabytes(plain, letter):
+    """The most that 100 topics can hold: every list full, every number long."""
+    data = topic_data(plain, texts_of(plain))
+    n_times, n_words = 250, 4_000
+    curve = {name: [999] * n_times for name in ("mean", "lower", "upper", "low", "high")}
+    data["time"] |= {"values": [12345.123456] * n_times, "labels": ["1900-01-01"] * n_times}
+    quoted = {"document": letter * 40, "time": "1900-01-01", "share": 0.123, "text": letter * 420}
+    topic = data["topics"][0] | {
+        "open": {"unit": 0.0012345, **curve},
+        "share": {"unit": 0.0012345, **curve},
+        "words": [[3999, 0.01234, 1.234e-05, 0.05678]] * 60,
+        "quotations": [quoted] * 3,
+        "similar": [[99, 0.123]] * 4,
+    }
+    data["topics"] = [topic] * 100
+    data["vocabulary"] = {
+        "words": [letter * 8] * n_words,
+        "counts": [12345] * n_words,
+        "edges": [12345.123456] * 41,
+        "totals": [123456] * 40,
+        "curves": [[123] * 40] * n_words,
+        "homes": [[[99, 0.123]] * 6] * n_words,
+    }
+    assert len(render(data, "title").encode()) < 3e6
 
 
 def test_a_page_escapes_its_policy_in_one_attribute(written):

@@ -39,7 +39,7 @@ _SCRIPTS = (
     "card.js",
     "app.js",
 )
-_ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+_ESCAPED = "[<>&\u2028\u2029\ud800-\udfff]"
 
 
 def write_report(
@@ -99,9 +99,12 @@ def render(data: dict[str, Any], title: str) -> str:
 
 
 def data_block(data: Any) -> str:
-    """Return JSON in which no text can end a script block or start a tag: plain ASCII."""
-    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return re.sub("[<>&]", lambda found: _ESCAPES[found[0]], text)
+    """Return JSON in which no text can end a script block, start a tag or break a line.
+
+    Halves of surrogate pairs, which UTF-8 cannot hold, are escaped too.
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return re.sub(_ESCAPED, lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _policy(style: str, script: str) -> str:

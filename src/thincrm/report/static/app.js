@@ -10,10 +10,11 @@ const DRAW = {timeline: drawTimeline, map: drawMap, stream: drawStream, words: d
 
 const listsTopics = () => ['timeline', 'map', 'stream'].includes(state.view);
 
+const narrow = () => matchMedia('(max-width: 1000px)').matches;
+
 function choose(id) {
-  const narrow = matchMedia('(max-width: 1000px)').matches;
   change({topic: id});
-  if (narrow) byId('card').scrollIntoView({block: 'start'});
+  if (narrow()) byId('card').scrollIntoView({block: 'start'});
   byId('said').textContent = `Topic ${id}: ${nameOf(topics[id])}`;
 }
 
@@ -108,7 +109,10 @@ function drawView() {
   byId('view-title').textContent = title;
   const listed = listsTopics();
   const shown = listed ? shownTopics().length : 0;
-  byId('view-note').replaceChildren(note, listed ? el('b', {class: 'shown'}, ` ${shown} of ${plural(topics.length, 'topic')}.`) : '');
+  const [code] = foundWords(state.query);
+  const searched = code === undefined ? '' : `, those with “${wordOf(code)}”`;
+  byId('view-note').replaceChildren(note, listed
+    ? el('b', {class: 'shown'}, ` ${shown} of ${plural(topics.length, 'topic')}${searched}.`) : '');
   const body = byId('view-body');
   body.replaceChildren();
   if (listed && !shown) {
@@ -156,7 +160,7 @@ listeners.push((changed) => {
   if (any('view')) drawChoices();
   if (any('view', 'shapes', 'query', 'sort', 'least', 'measure', 'scale', 'theme', 'names')) drawView();
   else if (any('topic')) markChosen();
-  if (any('topic', 'measure', 'scale', 'theme', 'names')) drawCard();
+  if (any('topic', 'measure', 'scale', 'theme')) drawCard();
 });
 
 state = readHash();

@@ -74,6 +74,7 @@ const wholeYears = !isDate && times.every(Number.isInteger);
 
 function timeTicks(width, from = times[0], to = times[times.length - 1]) {
   const most = Math.max(Math.floor(width / 74), 2);
+  if (from === to) return [{at: from, label: timeLabel(from)}];
   if (isDate) return dateTicks(from, to, most);
   return numberTicks(from, to, most).filter((tick) => !wholeYears || Number.isInteger(tick.at));
 }

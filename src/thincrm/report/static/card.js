@@ -21,7 +21,7 @@ function focusPicture(topic, width) {
   times.forEach((t, i) => rug.append(svg('line', {x1: round(x(t)), x2: round(x(t)), y1: height - 2,
     y2: round(height - 2 - 12 * Math.sqrt(data.time.documents[i] / busiest))})));
   const cursor = svg('line', {class: 'cursor', y1: top, y2: bottom, x1: -9, x2: -9});
-  const picture = svg('svg', {class: 'focus', viewBox: `0 0 ${width} ${height}`, width, height, tabindex: 0, role: 'img',
+  const picture = svg('svg', {class: 'focus', id: 'focus-chart', viewBox: `0 0 ${width} ${height}`, width, height, tabindex: 0, role: 'img',
     'aria-label': `${state.measure === 'open' ? 'Probability of being open' : 'Share of words'} of topic ${topic.id} ` +
       `through time with bands; highest in ${data.time.labels[topic.peak]}. Arrow keys read values.`});
   picture.append(axis, inner, timeAxis(x, bottom, width - left, 0), rug, cursor);
@@ -92,7 +92,7 @@ function relevanceSlider(topic) {
 
 // The topic's words are marked in the quotation; all else is plain text.
 function markedText(text, topic) {
-  const mine = new Set(relevantWords(topic, 0.6, 40).map((word) => wordOf(word.code).toLowerCase()));
+  const mine = new Set(relevantWords(topic, 0.5, 25).map((word) => wordOf(word.code).toLowerCase()));
   return text.split(/([\p{L}\p{N}_]+)/u).map((part) => (mine.has(part.toLowerCase()) ? el('mark', {}, part) : part));
 }
 
@@ -132,14 +132,24 @@ function renameField(topic) {
       if (name && name !== topic.label) names[topic.id] = name;
       else delete names[topic.id];
       change({names});
+      event.target.value = nameOf(topic);
     }}});
   field.value = nameOf(topic);
   return field;
 }
 
+const named = (id, node) => fill(node, {id}, []);
+
+// Redrawn under the user's hands: what had the focus keeps it.
 function drawCard() {
-  const topic = topics[state.topic];
   const card = byId('card');
+  const held = card.contains(document.activeElement) ? document.activeElement.id || 'card' : null;
+  fillCard(card);
+  if (held) (byId(held) ?? card).focus({preventScroll: true});
+}
+
+function fillCard(card) {
+  const topic = topics[state.topic];
   const width = Math.max(card.clientWidth - 40, 260);
   const colour = svg('svg', {viewBox: '0 0 10 10', class: 'dot', 'aria-hidden': 'true'}, svg('circle', {cx: 5, cy: 5, r: 5, fill: colourOf(topic)}));
   const move = (step) => {
@@ -153,8 +163,9 @@ function drawCard() {
   card.replaceChildren(
     el('div', {class: 'card-head'}, colour, el('span', {class: 'topic-number'}, `Topic ${topic.id}`),
       el('span', {class: 'badge'}, topic.shapeName), el('span', {class: 'spacer'}),
-      toolButton('←', 'Previous topic', () => move(-1)), toolButton('→', 'Next topic', () => move(1)),
-      el('button', {type: 'button', class: 'tool back', on: {click: () => byId('view').scrollIntoView()}}, 'Back to all')),
+      named('previous', toolButton('←', 'Previous topic', () => move(-1))),
+      named('next', toolButton('→', 'Next topic', () => move(1))),
+      el('button', {type: 'button', class: 'tool back', on: {click: () => byId('view').scrollIntoView()}}, 'All topics')),
     renameField(topic), picture, readout,
     el('div', {class: 'section-head'}, el('h3', {}, 'Words'), el('span', {class: 'spacer'}),
       toolButton('CSV', 'Download the words of this topic as CSV', () => download(`topic-${topic.id}-words.csv`, 'text/csv', csv(topicWordRows([topic])))),

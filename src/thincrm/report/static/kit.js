@@ -49,8 +49,9 @@ function download(name, type, text) {
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
-const PAINT = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-opacity', 'stroke-dasharray',
-  'stroke-linejoin', 'opacity', 'font-family', 'font-size', 'font-weight', 'text-anchor', 'display'];
+const PAINT = {fill: '', 'fill-opacity': '1', stroke: 'none', 'stroke-width': '1px', 'stroke-dasharray': 'none',
+  'stroke-linejoin': 'miter', opacity: '1', 'shape-rendering': 'auto'};
+const TYPE = {'font-family': '', 'font-size': '', 'font-weight': '400', 'text-anchor': 'start', 'paint-order': 'normal'};
 
 // A picture that looks the same elsewhere: what the style sheet says becomes attributes.
 function downloadPicture(name, picture) {
@@ -58,7 +59,11 @@ function downloadPicture(name, picture) {
   const from = [picture, ...picture.querySelectorAll('*')];
   [copy, ...copy.querySelectorAll('*')].forEach((node, i) => {
     const style = getComputedStyle(from[i]);
-    for (const property of PAINT) node.setAttribute(property, style.getPropertyValue(property));
+    for (const [property, usual] of Object.entries(node.tagName === 'text' ? {...PAINT, ...TYPE} : PAINT)) {
+      const value = style.getPropertyValue(property);
+      if (value === usual || node.tagName === 'g') node.removeAttribute(property);
+      else node.setAttribute(property, value);
+    }
     for (const unused of ['class', 'tabindex', 'role', 'id']) node.removeAttribute(unused);
   });
   const box = picture.viewBox.baseVal;

@@ -14,7 +14,7 @@ function rowSquares(topic, edges, y, height, relative) {
   }
   const colour = colourOf(topic);
   return paths.map((path, shade) => (path && shade
-    ? svg('path', {class: 'square', d: path, fill: mix(paper(), colour, 0.1 + 0.9 * (shade / SHADES))}) : null));
+    ? svg('path', {class: 'square', d: path, fill: mix(paper(), colour, shade / SHADES)}) : null));
 }
 
 function lifeMarks(topic, x, y, height) {
@@ -36,8 +36,8 @@ function lifeMarks(topic, x, y, height) {
 
 function mapPicture(width) {
   const shown = shownTopics('birth');
-  const narrow = width < 560;
-  const [left, row, gap] = [narrow ? 112 : 190, narrow ? 17 : 16, 2];
+  const tight = width < 560;
+  const [left, row, gap] = [tight ? 112 : 190, tight ? 17 : 16, 2];
   const top = 26;
   const height = top + shown.length * (row + gap) + 28;
   const x = scale(times[0], times[times.length - 1], left, width - 12);
@@ -45,7 +45,7 @@ function mapPicture(width) {
   if (times.length === 1) edges[1] = width - 12;
   const picture = svg('svg', {class: 'map', viewBox: `0 0 ${width} ${height}`, width, height, role: 'listbox',
     'aria-label': 'Topics by birth; stronger colour where a topic is more likely open'});
-  const most = narrow ? 16 : 30;
+  const most = tight ? 16 : 27;
   const rows = shown.map((topic, i) => {
     const y = top + i * (row + gap);
     const name = nameOf(topic);

@@ -3,7 +3,8 @@ const VIEWS = ['timeline', 'map', 'stream', 'words', 'model'];
 const SORTS = {peak: 'peak', birth: 'birth', size: 'size', name: 'name'};
 const SIZES = {0: 'Topics of any size', 0.001: 'At least 0.1 % of words', 0.005: 'At least 0.5 % of words', 0.01: 'At least 1 % of words'};
 const DEFAULTS = {
-  view: 'timeline', topic: 0, lambda: 0.6, shapes: [], query: '', sort: 'peak', least: 0,
+  view: 'timeline', topic: 0, lambda: 0.6, shapes: [], query: '', sort: 'peak',
+  least: data.topics.length > 40 ? 0.001 : 0, // of many topics, the tiniest wait behind a choice
   measure: 'open', scale: 'own', theme: '', names: {},
 };
 let state = {...DEFAULTS};

@@ -74,6 +74,7 @@ const wordButton = (code) => el('button', {type: 'button', class: 'word', on: {c
 function searchFor(word) {
   byId('query').value = word;
   change({query: word, view: 'words'});
+  byId('view').focus({preventScroll: !narrow()});
 }
 
 function wordRows() {
