@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from thincrm.estimators import TopicModel
+from thincrm.estimators import FeatureModel, TopicModel
 
 SETTINGS = {"max_topics": 8, "n_sweeps": 30, "n_draws": 6, "random_state": 3, "quiet": True}
 PAYLOADS = [
@@ -71,3 +71,19 @@ def texts_of(model):
     words = [str(word) for word in model.vocabulary_]
     rows = model.counts_.toarray()
     return [" ".join(w for w, n in zip(words, row, strict=True) for _ in range(n)) for row in rows]
+
+
+def fitted_features(columns=None, **settings):
+    """Return a model of a table in which one feature is used early and one late."""
+    rng = np.random.default_rng(2)
+    at = np.sort(rng.random(80))
+    n_columns = 16 if columns is None else len(columns)
+    feature = np.zeros((2, n_columns))
+    feature[0, :4], feature[1, 4:8] = 2.0, -2.0
+    used = rng.random((80, 2)) < np.column_stack([1 - at, at])
+    table = pd.DataFrame(used @ feature + 0.3 * rng.normal(size=(80, n_columns)))
+    table.columns = range(n_columns) if columns is None else columns
+    chosen = {"max_features": 6, "n_sweeps": 40, "n_draws": 10, "random_state": 3, "quiet": True}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few features are allowed here
+        return FeatureModel(**{**chosen, **settings}).fit(table, t=pd.Series(at, name="income"))

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 
 import pandas as pd
 import pytest
-from report_cases import WORDS, dates, fitted, texts_of
+from report_cases import WORDS, dates, fitted, fitted_features, texts_of
 
 import thincrm as tc
 from thincrm.thinning import Always
@@ -44,6 +44,8 @@ def files(tmp_path_factory):
         "dated": tc.write_report(dated, folder / "dated.html", texts=texts_of(dated)),
         "hostile": tc.write_report(hostile, folder / "h.html", texts=quoted, title=WORDS[0]),
         "still": tc.write_report(still, folder / "still.html"),
+        "features": tc.write_report(fitted_features(WORDS), folder / "features.html"),
+        "pixels": tc.write_report(fitted_features(), folder / "pixels.html"),
     }
 
 
@@ -64,7 +66,7 @@ def opened(browser, files):
         start = files[name].as_uri()
         page.on("request", lambda r: trouble.append(r.url) if foreign(r.url, start) else None)
         page.goto(f"{start}#{state}")
-        page.wait_for_selector("#card .word-bars li")
+        page.wait_for_selector("#view-body > *")
         return page
 
     yield open_it
@@ -251,6 +253,33 @@ def test_hostile_words_are_text(opened):
     assert f"“{WORDS[0]}”" in page.inner_text("#view-body h3")
     quoted = page.inner_text(".quotation >> nth=0")
     assert any(word in quoted for word in WORDS)
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("name", ["features", "pixels"])
+def test_the_page_of_features(opened, name, size):
+    page = opened(name, size=size, theme="dark")
+    assert page.locator(".feature").count() > 0
+    assert page.locator("img, iframe, object, base").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    assert "NaN" not in page.evaluate("document.getElementById('view-body').innerHTML")
+    rows = list(csv.reader(io.StringIO(downloaded(page, "#view-tools >> text=CSV"), newline="")))
+    assert {row[1] for row in rows[1:]} == {"adds", "used"}
+    assert downloaded(page, ".feature >> nth=0 >> text=SVG").startswith("<svg")
+    page.focus(".feature .focus")
+    page.keyboard.press("Home")
+    before = page.inner_text(".readout b >> nth=0")
+    page.keyboard.press("End")
+    assert page.inner_text(".readout b >> nth=0") != before
+    page.select_option("#choice-measure", "open")
+    assert state_of(page)["measure"] == "open"
+    page.click("#theme")
+    assert page.get_attribute("html", "data-theme") == "light"
+    page.focus("#tab-features")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert state_of(page)["view"] == "model"
+    assert "What was learned" in page.inner_text("#view-body")
 
 
 def test_the_policy_is_in_force(browser, files):

@@ -10,11 +10,10 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
-from report_cases import PAYLOADS, WORDS, dates, fitted, texts_of
+from report_cases import PAYLOADS, WORDS, dates, fitted, fitted_features, texts_of
 
 import thincrm as tc
 from thincrm.errors import InvalidInput, InvalidType
-from thincrm.estimators import TopicModel
 from thincrm.report.page import data_block, render
 from thincrm.report.quotations import excerpt
 from thincrm.report.topic_data import topic_data
@@ -106,7 +105,7 @@ def test_the_title_is_text(written):
 
 
 def test_a_title_that_looks_like_a_slot_is_not_filled():
-    page = render({"x": 1}, "{{data}} {{nonsense}}")
+    page = render({"noun": "topic"}, "{{data}} {{nonsense}}")
     assert "<h1>{{data}} {{nonsense}}</h1>" in page
 
 
@@ -206,17 +205,14 @@ def test_the_same_model_gives_the_same_bytes(plain, written, tmp_path):
     assert again.read_bytes() == written.read_bytes()
 
 
-def test_a_verdict_of_the_model_is_shown(plain, tmp_path, monkeypatch):
-    class Said(str):
-        ok = True
-
-    table = pd.DataFrame({"rhat": [1.0]}, index=["n_topics"])
-    monkeypatch.setattr(TopicModel, "verdict", lambda self: Said("All agree."), raising=False)
-    monkeypatch.setattr(TopicModel, "diagnostics", lambda self: table, raising=False)
-    _, _, data = read(tc.write_report(plain, tmp_path / "r.html"))
-    assert data["diagnosis"]["verdict"] == "All agree."
-    assert data["diagnosis"]["ok"] is True
-    assert data["diagnosis"]["table"]["rows"] == [["n_topics", "1"]]
+def test_the_verdict_of_the_model_is_shown(plain, written):
+    _, _, data = read(written)
+    assert data["diagnosis"]["verdict"] == str(plain.verdict())
+    assert data["diagnosis"]["ok"] is plain.verdict().ok is False  # of six draws
+    table = plain.diagnostics()
+    assert [row[0] for row in data["diagnosis"]["table"]["rows"]] == list(table.index)
+    limit = plain.draws_[-1].scalars["max_topics"]
+    assert bool(data["diagnosis"]["cautions"]) == (plain.n_topics_.max() >= 0.95 * limit)
 
 
 def test_bad_input_is_a_sentence(plain, tmp_path):
@@ -229,6 +225,10 @@ def test_bad_input_is_a_sentence(plain, tmp_path):
         tc.write_report(plain, tmp_path / "r.html", texts="all")
     with pytest.raises(InvalidInput, match="folder that exists"):
         tc.write_report(plain, tmp_path / "no" / "r.html")
+    with pytest.raises(InvalidType, match="model must be a TopicModel or a FeatureModel, got int"):
+        tc.write_report(3, tmp_path / "r.html")
+    with pytest.raises(InvalidInput, match="a feature model has none"):
+        tc.write_report(fitted_features(), tmp_path / "r.html", texts=texts)
     with pytest.raises(InvalidType, match="title must be a str"):
         tc.write_report(plain, tmp_path / "r.html", title=3)
 
@@ -237,6 +237,32 @@ def test_several_covariates_are_refused(tmp_path):
     model = fitted(t=lambda year: np.column_stack([year, year % 3]), n_sweeps=6)
     with pytest.raises(InvalidInput, match="one covariate"):
         tc.write_report(model, tmp_path / "r.html")
+
+
+def test_a_model_from_a_file_has_the_same_page(plain, written, tmp_path):
+    plain.save(tmp_path / "model")
+    loaded = tc.load(tmp_path / "model")
+    path = tmp_path / "loaded.html"
+    tc.write_report(loaded, path, texts=texts_of(plain), title="A <b>title</b>")
+    assert path.read_bytes() == written.read_bytes()
+
+
+def test_features_have_a_page_with_the_numbers_of_the_tables(tmp_path):
+    model = fitted_features([f"column {p}" for p in range(9)])
+    _, _, data = read(tc.write_report(model, tmp_path / "f.html"))
+    assert data["noun"] == "feature"
+    assert data["time"]["name"] == "income"
+    assert data["side"] == 0
+    assert len(data["features"]) == len(model.shares_)
+    curve = model.activation()
+    for k, feature in enumerate(data["features"]):
+        entries = np.array(feature["entries"])[:, 0] * model.scale_.spread_P
+        np.testing.assert_allclose(entries, model.features_.loc[k]["mean"], rtol=1e-3)
+        mine = curve[curve["feature"] == k]["usage"]
+        unit = feature["used"]["unit"]
+        np.testing.assert_allclose(np.array(feature["used"]["mean"]) * unit, mine, atol=unit)
+    pixels = read(tc.write_report(fitted_features(), tmp_path / "p.html"))[2]
+    assert pixels["side"] == 4
 
 
 def test_an_excerpt_is_the_passage_where_the_topic_speaks():

@@ -7,61 +7,54 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from thincrm.estimators.diagnostics import judge, label_free, summarise
+
 __all__ = ["diagnosis"]
 
 _NEARLY_ALL = 0.95
 _MOST_SWEEPS = 300  # drawn of a trace
-_TRACED = ("n_topics", "log_joint", "log_likelihood")
+_TRACED = ("log_joint", "log_likelihood")
 
 
-def diagnosis(model: Any) -> dict[str, Any]:
-    """Return the verdict, cautions, and the posterior of the number of topics with its trace."""
-    n_topics = model.n_topics_
-    value, count = np.unique(n_topics.to_numpy(), return_counts=True)
-    verdict = _verdict(model)
+def diagnosis(model: Any, number: pd.Series[Any], noun: str) -> dict[str, Any]:
+    """Return the verdict, cautions, and the posterior of the number of atoms with traces.
+
+    number: draws of how many atoms, each a `noun`, are in use.
+    """
+    value, count = np.unique(number.to_numpy(), return_counts=True)
+    table = summarise(label_free(model.draws_, model.covariates_))
+    verdict = judge(table)
+    traced = [name for name in (f"n_{noun}s", *_TRACED) if name in model.trace_]
     return {
-        "ok": bool(getattr(verdict, "ok", False)),
+        "ok": bool(verdict.ok),
         "verdict": str(verdict),
-        "cautions": _cautions(model),
-        "table": _table(model),
+        "cautions": _cautions(model, int(number.max()), noun),
+        "table": _table(table),
         "draws": len(model.draws_),
-        "chains": int(n_topics.index.get_level_values("chain").nunique()),
-        "topics": {
+        "chains": int(number.index.get_level_values("chain").nunique()),
+        "number": {
             "values": value.astype(int).tolist(),
             "counts": count.tolist(),
-            "mean": round(float(n_topics.mean()), 1),
-            "band": np.quantile(n_topics, [0.05, 0.95], method="nearest").astype(int).tolist(),
+            "mean": round(float(number.mean()), 1),
+            "band": np.quantile(number, [0.05, 0.95], method="nearest").astype(int).tolist(),
         },
-        "traces": [_trace(model.trace_, name) for name in _TRACED if name in model.trace_],
+        "traces": [_trace(model.trace_, name) for name in traced],
     }
 
 
-def _verdict(model: Any) -> str:
-    """Return the model's own verdict on its chains."""
-    judge = getattr(model, "verdict", None)
-    if judge is not None:
-        return judge()  # type: ignore[no-any-return]
-    chains = model.n_topics_.index.get_level_values("chain").nunique()
-    if chains == 1:
-        return "One chain, compared with no other: n_chains=4 would show whether chains agree."
-    return f"{chains} chains; whether they agree has not been judged."
-
-
-def _cautions(model: Any) -> list[str]:
-    most, limit = int(model.n_topics_.max()), int(model.draws_[-1].scalars["max_topics"])
+def _cautions(model: Any, most: int, noun: str) -> list[str]:
+    setting = f"max_{noun}s"
+    limit = int(model.draws_[-1].scalars.get(setting, getattr(model, setting)))
     if most < _NEARLY_ALL * limit:
         return []
     return [
-        f"Up to {most} of at most {limit} topics were in use: raise max_topics, or the number of "
-        "topics is that of the settings and not of the data."
+        f"Up to {most} of at most {limit} {noun}s were in use: raise {setting}, or their number "
+        "is that of the settings and not of the data."
     ]
 
 
-def _table(model: Any) -> dict[str, Any] | None:
-    """Return the model's diagnostics as columns and rows of short text."""
-    if not hasattr(model, "diagnostics"):
-        return None
-    table: pd.DataFrame = model.diagnostics()
+def _table(table: pd.DataFrame) -> dict[str, Any]:
+    """Return diagnostics as columns and rows of short text."""
     return {
         "columns": [str(column) for column in table.columns],
         "rows": [

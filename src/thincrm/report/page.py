@@ -21,24 +21,28 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.errors import InvalidInput, InvalidType
+from thincrm.estimators import FeatureModel, TopicModel
+from thincrm.report.feature_data import feature_data
 from thincrm.report.topic_data import topic_data
 
 __all__ = ["data_block", "render", "write_report"]
 
-_SCRIPTS = (
-    "kit.js",
-    "axes.js",
-    "state.js",
-    "topics.js",
-    "pointer.js",
-    "timeline.js",
-    "map.js",
-    "stream.js",
-    "words.js",
-    "model.js",
-    "card.js",
-    "app.js",
-)
+_SHARED = ("kit.js", "axes.js", "colour.js", "tip.js", "curves.js", "model.js")
+_SCRIPTS = {
+    "topic": (
+        *_SHARED,
+        "state.js",
+        "topics.js",
+        "timeline.js",
+        "map.js",
+        "stream.js",
+        "words.js",
+        "card.js",
+        "app.js",
+    ),
+    "feature": (*_SHARED, "features.js"),
+}
+_TITLES = {"topic": "Topics that come and go", "feature": "Features that switch on and off"}
 _ESCAPED = "[<>&\u2028\u2029\ud800-\udfff]"
 
 
@@ -49,17 +53,17 @@ def write_report(
     texts: Sequence[str] | None = None,
     title: str | None = None,
 ) -> Path:
-    """Write what a fitted topic model found as one HTML file that needs no network.
+    """Write what a fitted model found as one HTML file that needs no network.
 
     Parameters
     ----------
-    model : TopicModel
+    model : TopicModel or FeatureModel
         Fitted, with one covariate or none.
     path : path
         The file to write; one that exists is replaced.
     texts : sequence of D str or None
         The documents as people read them, in the order of the fit: the page quotes the most
-        typical ones of each topic. The index of a Series names the documents.
+        typical ones of each topic. The index of a Series names the documents. Topics only.
     title : str or None
         Headline of the page.
 
@@ -68,10 +72,16 @@ def write_report(
     Path
         The file.
     """
+    if not isinstance(model, TopicModel | FeatureModel):
+        raise InvalidType(
+            f"model must be a TopicModel or a FeatureModel, got {type(model).__name__}."
+        )
     check_is_fitted(model)
     if title is not None and not isinstance(title, str):
         raise InvalidType(f"title must be a str, got {type(title).__name__}.")
-    page = render(topic_data(model, texts), title or "Topics that come and go")
+    read = topic_data if isinstance(model, TopicModel) else feature_data
+    data = read(model, texts)
+    page = render(data, title or _TITLES[data["noun"]])
     target = Path(path)
     try:
         target.write_bytes(page.encode("utf-8"))
@@ -86,7 +96,7 @@ def write_report(
 def render(data: dict[str, Any], title: str) -> str:
     """Return the page of some data."""
     style = _read("style.css")
-    script = "(() => {\n'use strict';\n" + "".join(map(_read, _SCRIPTS)) + "})();\n"
+    script = "(() => {\n'use strict';\n" + "".join(map(_read, _SCRIPTS[data["noun"]])) + "})();\n"
     parts = {
         "title": html.escape(_printable(title)),
         "policy": html.escape(_policy(style, script)),
@@ -95,7 +105,7 @@ def render(data: dict[str, Any], title: str) -> str:
         "data": data_block({**data, "title": title}),
     }
     # one pass: a title that looks like a slot is not filled in turn
-    return re.sub(r"\{\{(\w+)\}\}", lambda slot: parts[slot[1]], _read("page.html"))
+    return re.sub(r"\{\{(\w+)\}\}", lambda slot: parts[slot[1]], _read(f"{data['noun']}s.html"))
 
 
 def data_block(data: Any) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from thincrm.data.covariates import Covariates
+from thincrm.errors import InvalidInput
 from thincrm.numerics.arrays import Float
 
 __all__ = ["Times", "chosen_times", "shown"]
@@ -46,6 +47,11 @@ def chosen_times(known: Covariates, n_topics: int) -> Times:
 
     Documents of a time that is left out are counted at the nearest one.
     """
+    if known.rows.shape[1] > 1:
+        raise InvalidInput(
+            f"The report draws curves along one covariate and t has {known.rows.shape[1]} columns: "
+            "use model.activation() for a table of all."
+        )
     at = known.rows[:, 0]
     most = int(np.clip(_MOST_CELLS // max(n_topics, 1), _FEWEST, _MOST))
     if len(at) > most:

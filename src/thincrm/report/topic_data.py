@@ -9,49 +9,50 @@ import numpy as np
 import pandas as pd
 
 from thincrm.draws import similarity
-from thincrm.errors import InvalidInput
 from thincrm.estimators.curves import SHAPES
-from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.arrays import Int
+from thincrm.report.curves import packed
 from thincrm.report.diagnosis import diagnosis
-from thincrm.report.plain_words import learned, settings
+from thincrm.report.plain_words import READING_TOPICS, learned, topic_settings
 from thincrm.report.quotations import checked_texts, quotations
 from thincrm.report.times import Times, chosen_times
 from thincrm.report.vocabulary import chosen_words, searchable, vocabulary
 
 __all__ = ["topic_data"]
 
-_STEPS = 999
 _SIMILAR = 4
 
 
 def topic_data(model: Any, texts: Sequence[str] | None) -> dict[str, Any]:
     """Return everything the page shows of a fitted topic model, ready for JSON."""
-    if model.covariates_.rows.shape[1] > 1:
-        raise InvalidInput(
-            "The report draws topics along one covariate, and the model has "
-            f"{model.covariates_.rows.shape[1]}: use model.activation() for a table of all."
-        )
     names, texts = checked_texts(texts, model.counts_.shape[0])
-    times = chosen_times(model.covariates_, model.shapes().shape[0])
+    times = chosen_times(model.covariates_, model.draws_[-1].tokens.size)
     words = chosen_words(model)
     code = searchable(model, words)
     quoted = quotations(model, words, names, texts)
     words["code"] = np.searchsorted(code, words["code"])
     return {
+        "noun": "topic",
         "corpus": _corpus(model),
         "time": times.data,
         "shapes": list(SHAPES),
         "topics": _topics(model, times, words, quoted),
         "vocabulary": vocabulary(model, code),
-        "diagnosis": diagnosis(model),
-        "settings": settings(model),
+        "diagnosis": diagnosis(model, model.n_topics_, "topic"),
+        "settings": topic_settings(model),
         "learned": learned(model),
+        "reading": READING_TOPICS,
     }
 
 
 def _corpus(model: Any) -> dict[str, Any]:
     documents, words = model.counts_.shape
-    return {"documents": documents, "words": words, "tokens": int(model.counts_.sum())}
+    tokens = int(model.counts_.sum())
+    return {
+        "tokens": tokens,
+        "rows": f"{documents:,} documents",
+        "columns": f"{words:,} different words, {tokens:,} in all",
+    }
 
 
 def _topics(
@@ -117,24 +118,9 @@ def _curves(model: Any, times: Times) -> dict[str, list[dict[str, Any]]]:
     }
     n_times = len(times.labels)
     return {
-        kind: _packed({name: np.reshape(x, (-1, n_times)) for name, x in curves.items()})
+        kind: packed({name: np.reshape(x, (-1, n_times)) for name, x in curves.items()})
         for kind, curves in columns.items()
     }
-
-
-def _packed(curves: dict[str, Float]) -> list[dict[str, Any]]:
-    """Return curves as whole numbers, in units of a thousandth of the topic's highest value."""
-    top_K = np.maximum(np.max([x.max(axis=1) for x in curves.values()], axis=0), 1e-12)
-    return [
-        {
-            "unit": float(f"{top / _STEPS:.5g}"),
-            **{
-                name: np.rint(x[k] / top * _STEPS).astype(int).tolist()
-                for name, x in curves.items()
-            },
-        }
-        for k, top in enumerate(top_K)
-    ]
 
 
 def _lives(model: Any, times: Times) -> list[list[list[float]]]:

@@ -18,22 +18,6 @@ function choose(id) {
   byId('said').textContent = `Topic ${id}: ${nameOf(topics[id])}`;
 }
 
-function drawHeader() {
-  const {corpus, diagnosis} = data;
-  const span = times.length > 1 ? `, ${data.time.labels[0]} to ${data.time.labels[times.length - 1]}` : '';
-  byId('facts').textContent = `${plural(corpus.documents, 'document')}${span} · ${count(corpus.words)} different words, ` +
-    `${count(corpus.tokens)} in all`;
-  const [low, high] = diagnosis.topics.band;
-  const good = diagnosis.ok && !diagnosis.cautions.length;
-  byId('diagnosis').replaceChildren(
-    el('div', {class: 'stat'}, el('b', {}, low === high ? String(low) : `${low}–${high}`), el('span', {}, 'topics (90 %)')),
-    el('div', {class: 'stat'}, el('b', {}, count(diagnosis.draws)), el('span', {}, diagnosis.draws === 1 ? 'draw' : 'draws')),
-    el('div', {class: 'stat'}, el('b', {}, count(diagnosis.chains)), el('span', {}, diagnosis.chains === 1 ? 'chain' : 'chains')),
-    el('div', {class: `light ${good ? 'good' : 'doubt'}`},
-      el('b', {}, good ? 'The draws can be trusted' : 'Read with care'),
-      el('span', {}, diagnosis.verdict), ...diagnosis.cautions.map((caution) => el('span', {}, caution))));
-}
-
 // On a narrow screen the first word has to do.
 function tabName(title) {
   const [first, ...rest] = title.split(' ');
@@ -130,15 +114,8 @@ function markChosen() {
   }
 }
 
-function useTheme() {
-  const dark = state.theme ? state.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-  document.documentElement.dataset.theme = dark ? 'dark' : 'light';
-  byId('theme').textContent = dark ? 'Light' : 'Dark';
-  byId('theme').setAttribute('aria-label', dark ? 'Use the light theme' : 'Use the dark theme');
-}
-
 function drawAll() {
-  useTheme();
+  useTheme(state.theme);
   drawTabs();
   roving(byId('views'), [...byId('views').children], (tab) => tab.click());
   drawShapes();
@@ -149,7 +126,7 @@ function drawAll() {
 
 listeners.push((changed) => {
   const any = (...keys) => keys.some((key) => changed.has(key));
-  if (any('theme')) useTheme();
+  if (any('theme')) useTheme(state.theme);
   if (any('view')) {
     for (const tab of byId('views').children) {
       tab.setAttribute('aria-selected', String(tab.dataset.view === state.view));

@@ -21,7 +21,7 @@ function numberTicks(from, to, most) {
   for (let i = Math.ceil(from / step - 1e-9); i * step <= to + step * 1e-9; i += 1) {
     ticks.push({at: i * step, label: shortNumber(i * step, step)});
   }
-  return ticks;
+  return ticks.length > 1 || most > 30 ? ticks : numberTicks(from, to, 2 * most);
 }
 
 function shortNumber(x, step) {

@@ -1,57 +1,12 @@
 // The card of one topic: its curve, its words by relevance, quotations, neighbours.
 const WORDS_SHOWN = 15;
 
-function focusPicture(topic, width) {
-  const height = 190;
-  const [left, bottom, top] = [42, height - 40, 8];
-  const curve = topic[state.measure];
-  const most = state.scale === 'own' ? maximum(curve.upper) : cellTop(topic, state.measure);
-  const x = scale(times[0], times[times.length - 1], left, width - 12);
-  const y = scale(0, most || 1, bottom, top);
-  const inner = curvePicture(topic, state.measure, most, {width: width - 12 - left, height: bottom - top + 3});
-  inner.setAttribute('transform', `translate(${left} ${top - 2})`);
-  const axis = svg('g', {class: 'axis', 'aria-hidden': 'true'});
-  for (const tick of numberTicks(0, 100 * most, 5)) {
-    const at = round(y(tick.at / 100));
-    axis.append(svg('line', {class: 'grid', x1: left, x2: width - 12, y1: at, y2: at}),
-      svg('text', {x: left - 6, y: at + 4, 'text-anchor': 'end'}, `${tick.label} %`));
-  }
-  const rug = svg('g', {class: 'rug', 'aria-hidden': 'true'});
-  const busiest = maximum(data.time.documents) || 1;
-  times.forEach((t, i) => rug.append(svg('line', {x1: round(x(t)), x2: round(x(t)), y1: height - 2,
-    y2: round(height - 2 - 12 * Math.sqrt(data.time.documents[i] / busiest))})));
-  const cursor = svg('line', {class: 'cursor', y1: top, y2: bottom, x1: -9, x2: -9});
-  const picture = svg('svg', {class: 'focus', id: 'focus-chart', viewBox: `0 0 ${width} ${height}`, width, height, tabindex: 0, role: 'img',
-    'aria-label': `${state.measure === 'open' ? 'Probability of being open' : 'Share of words'} of topic ${topic.id} ` +
-      `through time with bands; highest in ${data.time.labels[topic.peak]}. Arrow keys read values.`});
-  picture.append(axis, inner, timeAxis(x, bottom, width - left, 0), rug, cursor);
-  return {picture, cursor, x};
-}
-
 function focusChart(topic, width) {
-  const {picture, cursor, x} = focusPicture(topic, width);
-  const readout = el('p', {class: 'readout', 'aria-live': 'polite'});
-  let place = topic.peak;
-  const show = (i) => {
-    place = clamp(i, 0, times.length - 1);
-    const at = round(x(times[place]));
-    cursor.setAttribute('x1', at);
-    cursor.setAttribute('x2', at);
-    const [open, share, documents] = saysAt(topic, place);
-    readout.replaceChildren(el('b', {}, data.time.labels[place]), `: ${open}; ${share}; ${documents}`);
-  };
-  picture.addEventListener('pointermove', (event) => {
-    const box = picture.getBoundingClientRect();
-    show(nearestTime(x.inverse(((event.clientX - box.left) / box.width) * width)));
-  });
-  picture.addEventListener('keydown', (event) => {
-    const step = {ArrowRight: 1, ArrowLeft: -1, PageDown: 10, PageUp: -10, Home: -1e9, End: 1e9}[event.key];
-    if (step === undefined) return;
-    show(place + step);
-    event.preventDefault();
-  });
-  show(place);
-  return [picture, readout];
+  const kind = state.measure === 'open' ? 'Probability of being open' : 'Share of words';
+  const chart = axedCurve(topic[state.measure], colourOf(topic), cellTop(topic, state.measure), width,
+    `${kind} of topic ${topic.id} through time with bands; highest in ${data.time.labels[topic.peak]}.`);
+  chart.picture.id = 'focus-chart';
+  return [chart.picture, readCurve(chart, topic.peak, (i) => saysAt(topic, i).join('; '))];
 }
 
 function wordBars(topic) {

@@ -1,8 +1,25 @@
-// The model page: what was asked, what was learned, and whether to believe it.
-const TRACE_NAMES = {n_topics: 'Number of topics', log_joint: 'Log joint density', log_likelihood: 'Log likelihood'};
+// The header and the model page: what was asked, what was learned, and whether to believe it.
+function drawHeader() {
+  const {diagnosis} = data;
+  const name = data.time.name ? `${data.time.name} ` : '';
+  const span = times.length > 1 ? `, ${name}${data.time.labels[0]} to ${data.time.labels[times.length - 1]}` : '';
+  byId('facts').textContent = `${data.corpus.rows}${span} · ${data.corpus.columns}`;
+  const [low, high] = diagnosis.number.band;
+  const good = diagnosis.ok && !diagnosis.cautions.length;
+  const stat = (value, name) => el('div', {class: 'stat'}, el('b', {}, value), el('span', {}, name));
+  byId('diagnosis').replaceChildren(
+    stat(low === high ? String(low) : `${low}–${high}`, `${data.noun}s (90 %)`),
+    stat(count(diagnosis.draws), diagnosis.draws === 1 ? 'draw' : 'draws'),
+    stat(count(diagnosis.chains), diagnosis.chains === 1 ? 'chain' : 'chains'),
+    el('div', {class: `light ${good ? 'good' : 'doubt'}`},
+      el('b', {}, good ? 'The draws can be trusted' : 'Read with care'),
+      el('span', {}, diagnosis.verdict), ...diagnosis.cautions.map((caution) => el('span', {}, caution))));
+}
+
+const TRACE_NAMES = {n_topics: 'Number of topics', n_features: 'Number of features', log_joint: 'Log joint density', log_likelihood: 'Log likelihood'};
 
 function histogram(width) {
-  const {values, counts} = data.diagnosis.topics;
+  const {values, counts} = data.diagnosis.number;
   const height = 150;
   const bottom = height - 24;
   const spare = Math.max(0, (12 - (maximum(values) - minimum(values))) / 2);
@@ -10,7 +27,7 @@ function histogram(width) {
   const x = scale(from, to, 10, width - 10);
   const y = scale(0, maximum(counts), bottom, 8);
   const picture = svg('svg', {class: 'histogram', viewBox: `0 0 ${width} ${height}`, width, height, role: 'img',
-    'aria-label': `Posterior of the number of topics: mean ${data.diagnosis.topics.mean}`});
+    'aria-label': `Posterior of the number of ${data.noun}s: mean ${data.diagnosis.number.mean}`});
   values.forEach((value, i) => picture.append(svg('rect', {class: 'bar-mark', x: round(x(value - 0.42)),
     width: round(x(value + 0.42) - x(value - 0.42)), y: round(y(counts[i])), height: round(bottom - y(counts[i]))})));
   const axis = svg('g', {class: 'axis', 'aria-hidden': 'true'}, svg('line', {x1: 10, x2: width - 10, y1: bottom, y2: bottom}));
@@ -56,27 +73,21 @@ function drawModel(body) {
   body.append(
     el('p', {class: `verdict ${diagnosis.ok ? 'good' : 'doubt'}`}, diagnosis.verdict),
     ...diagnosis.cautions.map((caution) => el('p', {class: 'verdict doubt'}, caution)),
-    el('h3', {}, 'How many topics?'),
-    el('p', {class: 'note'}, `${diagnosis.topics.mean} on average, ${diagnosis.topics.band.join(' to ')} with 90 % ` +
-      `probability, over ${plural(diagnosis.draws, 'draw')} of ${plural(diagnosis.chains, 'chain')}; topics that hold at least one word.`),
+    el('h3', {}, `How many ${data.noun}s?`),
+    el('p', {class: 'note'}, `${diagnosis.number.mean} on average, ${diagnosis.number.band.join(' to ')} with 90 % ` +
+      `probability, over ${plural(diagnosis.draws, 'draw')} of ${plural(diagnosis.chains, 'chain')}; ${data.noun}s that are in use.`),
     histogram(width));
   for (const trace of diagnosis.traces) {
     body.append(el('h3', {}, TRACE_NAMES[trace.name] ?? trace.name),
       el('p', {class: 'note'}, 'After every sweep, one line per chain; it should have no trend in the last two thirds.'),
       tracePicture(trace, width));
   }
-  if (diagnosis.table) {
-    body.append(el('h3', {}, 'Do the draws agree?'), table(['quantity', ...diagnosis.table.columns], diagnosis.table.rows));
-  }
-  body.append(el('h3', {}, 'What was learned'), table(['', 'mean', '90 % band', ''], data.learned),
+  body.append(el('h3', {}, 'Do the draws agree?'),
+    table(['quantity', ...diagnosis.table.columns], diagnosis.table.rows),
+    el('h3', {}, 'What was learned'), table(['', 'mean', '90 % band', ''], data.learned),
     el('h3', {}, 'What was chosen'), table(['', '', ''], data.settings),
     el('h3', {}, 'How to read this page'),
-    ...['A topic is a set of words that occur together. At any time it is open with some probability; shut, it gives a document no words at all.',
-      'Bands hold the true value with 50 % (dark) and 90 % (light) probability if the model is right. They are wide where documents are few.',
-      'A topic is called active where its probability of being open is at least half of its highest. Rising: active at the end but not the start; falling: the reverse; peaked: at neither end; intermittent: in two or more spells; steady: throughout.',
-      'Colour tells when a topic peaks, from violet (first) to red (last), in every view.',
-      'Topics are numbered by size in the last draw and matched to it in all others; the presence of a topic is the share of draws it was found in.',
-    ].map((text) => el('p', {}, text)));
+    ...data.reading.map((text) => el('p', {}, text)));
 }
 
 function modelRows() {

@@ -1,19 +1,22 @@
 // The timeline: a small picture per topic, its curve with bands of 50 and 90 %.
 const CELL = {width: 220, height: 58};
 
-function curvePicture(topic, measure, top, box) {
-  const x = scale(times[0], times[times.length - 1], 0, box.width);
-  const y = scale(0, top || 1, box.height - 1, 2);
-  const xs = times.length > 1 ? times.map(x) : [0, box.width];
-  const wide = (values) => (times.length > 1 ? values : [values[0], values[0]]).map((value) => y(value));
-  const curve = topic[measure];
-  const colour = colourOf(topic);
-  const out = svg('g');
-  out.append(
-    svg('path', {d: bandPath(xs, wide(curve.lower), wide(curve.upper)), fill: colour, 'fill-opacity': 0.18}),
-    svg('path', {d: bandPath(xs, wide(curve.low), wide(curve.high)), fill: colour, 'fill-opacity': 0.32}),
-    svg('path', {class: 'curve', d: linePath(xs, wide(curve.mean)), stroke: colour}));
-  return out;
+function saysAt(topic, i) {
+  const between = (curve) => `${percent(curve.lower[i])} to ${percent(curve.upper[i])}`;
+  return [
+    `open with probability ${percent(topic.open.mean[i])} (${between(topic.open)})`,
+    `${percent(topic.share.mean[i])} of words (${between(topic.share)})`,
+    plural(data.time.documents[i], 'document'),
+  ];
+}
+
+function pointAt(node, x, topic) {
+  node.addEventListener('pointermove', (event) => {
+    const box = node.getBoundingClientRect();
+    const i = nearestTime(x(event.clientX - box.left, box.width));
+    showTip(event, [`${nameOf(topic)} · ${data.time.labels[i]}`, ...saysAt(topic, i)]);
+  });
+  node.addEventListener('pointerleave', hideTip);
 }
 
 const cellTop = (topic, measure) => (state.scale === 'own'
@@ -23,7 +26,7 @@ const cellTop = (topic, measure) => (state.scale === 'own'
 function timelineCell(topic) {
   const picture = svg('svg', {viewBox: `0 0 ${CELL.width} ${CELL.height}`, preserveAspectRatio: 'none',
     class: 'cell-picture', 'aria-hidden': 'true'});
-  picture.append(curvePicture(topic, state.measure, cellTop(topic, state.measure), CELL),
+  picture.append(curvePicture(topic[state.measure], colourOf(topic), cellTop(topic, state.measure), CELL),
     svg('line', {class: 'base', x1: 0, x2: CELL.width, y1: CELL.height - 0.5, y2: CELL.height - 0.5}));
   const peak = percent(maximum(topic[state.measure].mean));
   const cell = el('div', {role: 'option', class: 'cell', 'data-topic': topic.id,
@@ -59,7 +62,7 @@ function timelinePicture() {
     const [left, top] = [24 + (i % columns) * width, 30 + Math.floor(i / columns) * height];
     const place = svg('g', {transform: `translate(${left} ${top})`},
       svg('text', {class: 'strong', y: -6}, nameOf(topic)),
-      curvePicture(topic, state.measure, cellTop(topic, state.measure), CELL),
+      curvePicture(topic[state.measure], colourOf(topic), cellTop(topic, state.measure), CELL),
       svg('line', {class: 'base', x1: 0, x2: CELL.width, y1: CELL.height, y2: CELL.height}),
       svg('text', {y: CELL.height + 12}, data.time.labels[0]),
       svg('text', {x: CELL.width, y: CELL.height + 12, 'text-anchor': 'end'},

@@ -1,9 +1,5 @@
 // Topics as the views need them: curves unpacked, peaks, spells, names, colours.
 const TOKENS = data.corpus.tokens || 1;
-const unpack = (curve) => Object.fromEntries(Object.entries(curve)
-  .filter(([name]) => name !== 'unit')
-  .map(([name, values]) => [name, values.map((value) => value * curve.unit)]));
-
 const topics = data.topics.map((raw, id) => {
   const open = unpack(raw.open);
   const top = maximum(open.mean);
@@ -36,26 +32,7 @@ const ownName = (topic) => relevantWords(topic, 0.6, 3).map((word) => wordOf(wor
 topics.forEach((topic) => { topic.label = ownName(topic); });
 const nameOf = (topic) => state.names[topic.id] || topic.label;
 
-// Colour tells when a topic peaks: the same in every view.
-const RAMPS = {
-  light: ['#5b3a8e', '#3f5fae', '#2b85a8', '#2f9378', '#6f9a35', '#bd8f1f', '#d06c2b', '#b93f3f'],
-  dark: ['#ac8fe4', '#86a4f2', '#62bbdf', '#62cfae', '#a9d272', '#ecc662', '#f3a26c', '#ef857f'],
-};
-const darkNow = () => document.documentElement.dataset.theme === 'dark';
-const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-const mix = (a, b, part) => {
-  const [first, second] = [channels(a), channels(b)];
-  return `#${first.map((x, i) => Math.round(x + (second[i] - x) * part).toString(16).padStart(2, '0')).join('')}`;
-};
-function colourAt(value) {
-  const ramp = RAMPS[darkNow() ? 'dark' : 'light'];
-  const span = times[times.length - 1] - times[0] || 1;
-  const place = clamp((value - times[0]) / span, 0, 1) * (ramp.length - 1);
-  const below = Math.min(Math.floor(place), ramp.length - 2);
-  return mix(ramp[below], ramp[below + 1], place - below);
-}
 const colourOf = (topic) => colourAt(times[topic.peak]);
-const paper = () => (darkNow() ? '#1c1e24' : '#ffffff');
 
 const ORDERS = {
   size: (a, b) => b.tokens - a.tokens,
