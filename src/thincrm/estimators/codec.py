@@ -57,7 +57,7 @@ _DTYPES = {"int32": np.int32, "int64": np.int64, "float64": np.float64}
 
 def pack_words(words: pd.Index) -> Any:
     """Return a vocabulary as something the codec takes."""
-    if isinstance(words, pd.RangeIndex):
+    if words.equals(pd.RangeIndex(len(words))):
         return len(words)
     if pd.api.types.is_integer_dtype(words.dtype):
         return words.to_numpy().astype(np.int64)

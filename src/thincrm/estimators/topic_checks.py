@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 _FARTHEST_DAY = 1e8
-_BASIS = ("scale", "centres", "basis_MTJ", "direction_MLL", "inverse_ML")
+_BASIS = ("scale", "centres", "basis_MTJ", "direction_MLR", "inverse_MR")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,21 +105,27 @@ def unpack_prepared(packed: Any, thinning: Any, known: Covariates) -> Any:
         return thinning.prepare(known)
     need(isinstance(packed, dict) and set(packed) == set(_BASIS), "the basis of the curves")
     n_widths, n_rows, n_columns = len(thinning.widths), *known.rows.shape
-    need(isinstance(packed["centres"], np.ndarray), "the basis of the curves")
-    n_centres = len(packed["centres"])
+    for name in ("centres", "basis_MTJ"):
+        need(isinstance(packed[name], np.ndarray), "the basis of the curves")
+        need(packed[name].ndim >= 2, "the basis of the curves")
+    n_centres, n_kept = len(packed["centres"]), packed["basis_MTJ"].shape[-1] - 1
     shapes: dict[str, tuple[int, ...]] = {
         "scale": (n_columns,),
         "centres": (n_centres, n_columns),
-        "basis_MTJ": (n_widths, n_rows, n_centres + 1),
+        "basis_MTJ": (n_widths, n_rows, n_kept + 1),
     }
     if isinstance(thinning, SigmoidGP):
         shapes |= {
-            "direction_MLL": (n_widths, n_centres, n_centres),
-            "inverse_ML": (n_widths, n_centres),
+            "direction_MLR": (n_widths, n_centres, n_kept),
+            "inverse_MR": (n_widths, n_kept),
         }
+    need(n_kept == n_centres or isinstance(thinning, SigmoidGP), "the basis of the curves")
     for name, shape in shapes.items():
         _floats(packed[name], shape, "the basis of the curves")
-    need(n_centres >= 1 and np.all(packed["scale"] > 0), "the scale of the covariates")
+    need(
+        n_centres >= 1 and n_kept >= 1 and np.all(packed["scale"] > 0),
+        "the scale of the covariates",
+    )
     parts: dict[str, Any] = {name: packed[name] for name in shapes}
     return Basis(known, **parts)
 
