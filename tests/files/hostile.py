@@ -66,6 +66,7 @@ def rewrite(rng, path):
         try:
             for key in before:
                 spot = spot[key]
+            last = str(last) if isinstance(spot, dict) else last
             if rng.random() < 0.2 and isinstance(spot, dict):
                 del spot[last]
             elif rng.random() < 0.2 and isinstance(spot, list | dict):

@@ -10,10 +10,12 @@ import pandas as pd
 from sklearn.feature_extraction.text import CountVectorizer
 
 from thincrm.data.covariates import Covariates
-from thincrm.draws import TopicDraw
+from thincrm.data.tables import Scale
+from thincrm.draws import FeatureDraw, TopicDraw
 from thincrm.errors import DamagedFile
 from thincrm.files import Codec
 from thincrm.gibbs.chains import Standing
+from thincrm.gibbs.features import FeatureState
 from thincrm.gibbs.topics import DocumentTopics, TopicState
 from thincrm.levy import (
     BetaProcess,
@@ -48,7 +50,8 @@ CODEC = Codec(
     [
         *LEVY, *THINNING, *LIKELIHOOD,
         AlwaysState, BumpState, GPState, RVMState,
-        Covariates, DocumentTopics, Standing, TopicDraw, TopicEvidence, TopicState, Usage,
+        Covariates, DocumentTopics, FeatureDraw, FeatureState, Scale, Standing,
+        TopicDraw, TopicEvidence, TopicState, Usage,
     ]
 )  # fmt: skip
 _CODE = ("preprocessor", "tokenizer")
