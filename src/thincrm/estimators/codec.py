@@ -10,10 +10,12 @@ import pandas as pd
 from sklearn.feature_extraction.text import CountVectorizer
 
 from thincrm.data.covariates import Covariates
-from thincrm.draws import TopicDraw
+from thincrm.data.tables import Scale
+from thincrm.draws import FeatureDraw, TopicDraw
 from thincrm.errors import DamagedFile
 from thincrm.files import Codec
 from thincrm.gibbs.chains import Standing
+from thincrm.gibbs.features import FeatureState
 from thincrm.gibbs.topics import DocumentTopics, TopicState
 from thincrm.levy import (
     BetaProcess,
@@ -48,7 +50,8 @@ CODEC = Codec(
     [
         *LEVY, *THINNING, *LIKELIHOOD,
         AlwaysState, BumpState, GPState, RVMState,
-        Covariates, DocumentTopics, Standing, TopicDraw, TopicEvidence, TopicState, Usage,
+        Covariates, DocumentTopics, FeatureDraw, FeatureState, Scale, Standing,
+        TopicDraw, TopicEvidence, TopicState, Usage,
     ]
 )  # fmt: skip
 _CODE = ("preprocessor", "tokenizer")
@@ -57,7 +60,7 @@ _DTYPES = {"int32": np.int32, "int64": np.int64, "float64": np.float64}
 
 def pack_words(words: pd.Index) -> Any:
     """Return a vocabulary as something the codec takes."""
-    if isinstance(words, pd.RangeIndex):
+    if words.equals(pd.RangeIndex(len(words))):
         return len(words)
     if pd.api.types.is_integer_dtype(words.dtype):
         return words.to_numpy().astype(np.int64)

@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 
 from thincrm.draws import FeatureDraw
+from thincrm.estimators.journal import Journal
 from thincrm.estimators.sampling import Plan
-from thincrm.gibbs.chains import run_chain
+from thincrm.gibbs.chains import Standing, run_chain
 from thincrm.gibbs.feature_start import start_state
 from thincrm.gibbs.features import SWEEP, FeatureProblem, FeatureState, hits_of
 from thincrm.gibbs.progress import Sweeps
@@ -21,13 +22,21 @@ __all__ = ["sample_features"]
 Row = dict[str, float]
 
 
-def sample_features(problem: FeatureProblem, plan: Plan) -> tuple[list[FeatureDraw], list[Row]]:
-    """Return the kept draws of all chains, and label-free quantities after every sweep."""
-    draws: list[FeatureDraw] = []
-    trace: list[Row] = []
-    with Sweeps(plan.n_sweeps * plan.n_chains, quiet=plan.quiet) as bar:
-        for chain in range(plan.n_chains):
-            _chain(problem, plan, chain, bar, draws, trace)
+def sample_features(
+    problem: FeatureProblem, plan: Plan, journal: Journal | None = None
+) -> tuple[list[FeatureDraw], list[Row]]:
+    """Return the kept draws of all chains, and label-free quantities after every sweep.
+
+    `journal` knows what was done before, and writes down what is done now.
+    """
+    journal = Journal() if journal is None else journal
+    first = journal.standing.chain if journal.standing else 0
+    left = plan.n_sweeps * plan.n_chains - len(journal.trace)
+    with Sweeps(left, quiet=plan.quiet) as bar, journal.stopping_cleanly(plan):
+        for chain in range(first, plan.n_chains):
+            _chain(problem, plan, chain, bar, journal)
+        journal.finish()
+    draws: list[FeatureDraw] = journal.draws
     full = [draw.scalars["n_features"] >= problem.n_features for draw in draws]
     if np.mean(full) > 0.5:
         warnings.warn(
@@ -35,29 +44,24 @@ def sample_features(problem: FeatureProblem, plan: Plan) -> tuple[list[FeatureDr
             "Raise max_features.",
             stacklevel=3,
         )
-    return draws, trace
+    return draws, journal.trace
 
 
-def _chain(
-    problem: FeatureProblem,
-    plan: Plan,
-    chain: int,
-    bar: Sweeps,
-    draws: list[FeatureDraw],
-    trace: list[Row],
-) -> None:
-    state = start_state(sweep_generator(plan.seed, chain, 0), problem)
+def _chain(problem: FeatureProblem, plan: Plan, chain: int, bar: Sweeps, journal: Journal) -> None:
+    here = journal.standing
+    if here is None or here.chain != chain:
+        here = Standing(chain, 0, start_state(sweep_generator(plan.seed, chain, 0), problem))
+        journal.note(here)
 
     def after(sweep: int, state: FeatureState) -> FeatureState:
         row = scalars(problem, state)
-        trace.append({"chain": chain, "sweep": sweep, **row})
-        if plan.keeps(sweep):
-            draws.append(keep(problem, state, chain, sweep, row))
+        draw = keep(problem, state, chain, sweep, row) if plan.keeps(sweep) else None
+        journal.note(Standing(chain, sweep, state), {"chain": chain, "sweep": sweep, **row}, draw)
         bar.step(f"{row['n_features']:.0f} features")
         return state
 
-    sweeps = range(1, plan.n_sweeps + 1)
-    run_chain(plan.seed, chain, problem, SWEEP, state, sweeps, after)
+    sweeps = range(here.sweep + 1, plan.n_sweeps + 1)
+    run_chain(plan.seed, chain, problem, SWEEP, here.state, sweeps, after)
 
 
 def scalars(problem: FeatureProblem, state: FeatureState) -> Row:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,10 +14,13 @@ from sklearn.utils.validation import validate_data
 
 from thincrm.data.covariates import Covariates, covariates
 from thincrm.data.tables import as_numbers, column_names, refuse_infinite, scale_of
+from thincrm.draws import FeatureDraw
 from thincrm.errors import InvalidInput, check_count
 from thincrm.estimators.feature_exchange import FeatureExchange
+from thincrm.estimators.feature_files import FeatureFiles
 from thincrm.estimators.feature_sampling import sample_features
 from thincrm.estimators.feature_tables import FeatureTables
+from thincrm.estimators.journal import Journal
 from thincrm.estimators.sampling import Plan
 from thincrm.estimators.seeds import seed_of
 from thincrm.estimators.topic_tables import scalar
@@ -33,6 +37,7 @@ _GATES, _WEIGHTS = ("observation", "row"), ("binary", "real")
 
 
 class FeatureModel(
+    FeatureFiles,
     FeatureExchange,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
@@ -96,6 +101,8 @@ class FeatureModel(
         Kept draws, in standard units (`scale_`).
     trace_ : DataFrame
         Label-free quantities after every sweep.
+    complete_ : bool
+        Whether all sweeps were made; False: the run was stopped before.
     """
 
     def __init__(
@@ -134,7 +141,7 @@ class FeatureModel(
         tags.input_tags.allow_nan = True
         return tags
 
-    def fit(self, X: Any, y: Any = None, *, t: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, t: Any = None, out: str | Path | None = None) -> Self:
         """Fit to a table X (rows by columns, NaN where a cell is missing) with covariates t.
 
         Parameters
@@ -145,15 +152,22 @@ class FeatureModel(
             Ignored.
         t : (N,) numbers or dates, (N, C) numbers, or None
             Covariate of each row; None: the same for all.
+        out : path or None
+            A new folder for the run, as of `TopicModel.fit`. None: nothing is written.
         """
-        value = self._values(X, reset=True)
+        self.values_ = value = self._values(X, reset=True)
         self.scale_ = scale_of(value, self.columns_, centred=bool(self.background))
         self.covariates_ = self._covariates(t, X, len(value))
-        problem = self._problem(value)
-        self.prepared_, self.thinning_ = problem.prepared, problem.thinning
-        self.shared_ = problem.shared
+        _, self.thinning_, _ = self._factors()
+        self.prepared_ = self.thinning_.prepare(self._known())
         self.seed_ = seed_of(self.random_state)
-        plan = Plan(
+        self._length()
+        with self._journal(out) as journal:
+            self._sample(journal)
+        return self
+
+    def _length(self) -> Plan:
+        return Plan(
             check_count("n_sweeps", self.n_sweeps),
             check_count("n_draws", self.n_draws),
             check_count("n_chains", self.n_chains),
@@ -161,15 +175,22 @@ class FeatureModel(
             False,
             bool(self.quiet),
         )
+
+    def _sample(self, journal: Journal) -> None:
         with using_threads(self.n_threads):
-            self.draws_, trace = sample_features(problem, plan)
+            draws, trace = sample_features(self._problem(), self._length(), journal)
+        self.complete_ = not journal.stopped
+        self._adopt(draws, trace)
+
+    def _adopt(self, draws: list[FeatureDraw], trace: list[dict[str, float]]) -> None:
+        self.draws_ = draws
         self.trace_ = pd.DataFrame(trace).set_index(["chain", "sweep"])
         self.n_features_ = scalar(self.draws_, "n_features")
-        self._tables = FeatureTables(self.draws_, self.columns_, self.scale_, problem.real)
+        real = self.weights == "real"
+        self._tables = FeatureTables(self.draws_, self.columns_, self.scale_, real)
         self.features_ = self._tables.features(0.9)
         self.shares_ = self._tables.shares(0.9)
         self._n_features_out = self._tables.n_features
-        return self
 
     def _values(self, X: Any, *, reset: bool) -> Float:
         """Return checked values; remember (reset) or check the columns."""
@@ -198,8 +219,8 @@ class FeatureModel(
             )
         return known
 
-    def _problem(self, value: Float) -> FeatureProblem:
-        """Return the sampler's problem, or a sentence on why the factors do not fit together."""
+    def _factors(self) -> tuple[Any, Any, int]:
+        """Return the checked factors, or a sentence on why they do not fit together."""
         for name, chosen, known in (
             ("gates", self.gates, _GATES),
             ("weights", self.weights, _WEIGHTS),
@@ -218,16 +239,25 @@ class FeatureModel(
         n_features = check_count("max_features", self.max_features)
         if n_features <= levy.mass:
             levy = replace(levy, mass=0.5 * n_features)
-        thinned = not isinstance(thinning, Always)
-        at = self.covariates_ if thinned else covariates(np.zeros(len(value)))
-        shared = self.gates == "row" and thinned
+        return levy, thinning, n_features
+
+    def _known(self) -> Covariates:
+        """Return the covariates that the thinning function sees, and remember who shares gates."""
+        thinned = not isinstance(self.thinning_, Always)
+        self.shared_ = self.gates == "row" and thinned
+        return self.covariates_ if thinned else covariates(np.zeros(self.covariates_.row.size))
+
+    def _problem(self) -> FeatureProblem:
+        """Return the sampler's problem."""
+        levy, thinning, n_features = self._factors()
+        at = self._known()
         return FeatureProblem(
             levy=levy,
             thinning=thinning,
-            prepared=thinning.prepare(at),
-            table=self._table(value, at, shared),
+            prepared=self.prepared_,
+            table=self._table(self.values_, at, self.shared_),
             trials=at.trials,
-            shared=shared,
+            shared=self.shared_,
             real=self.weights == "real",
             background=bool(self.background),
             n_features=n_features,

@@ -7,13 +7,14 @@ from typing import Any
 
 from thincrm.errors import DamagedFile
 from thincrm.estimators.codec import CODEC
+from thincrm.estimators.features import FeatureModel
 from thincrm.estimators.stored import StoredModel
 from thincrm.estimators.topics import TopicModel
 from thincrm.files import RunFolder
 
 __all__ = ["load", "resume"]
 
-MODELS: dict[str, type[StoredModel]] = {"TopicModel": TopicModel}
+MODELS: dict[str, type[StoredModel]] = {"FeatureModel": FeatureModel, "TopicModel": TopicModel}
 
 
 def load(path: str | Path) -> Any:

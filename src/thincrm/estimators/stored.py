@@ -165,6 +165,6 @@ def blaming(path: Path) -> Iterator[None]:
     except DamagedFile:
         raise
     except ThincrmError as error:
-        raise DamagedFile(f"{path} holds a model that cannot be: {error}") from error
+        raise DamagedFile(f"{path} holds a model that cannot be: {error!s:.200}") from error
     except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError) as e:
         raise DamagedFile(f"{path} holds values that thincrm did not write.") from e

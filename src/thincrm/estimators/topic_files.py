@@ -12,6 +12,13 @@ from scipy import sparse
 from thincrm.data.counts import as_counts
 from thincrm.data.covariates import Covariates
 from thincrm.errors import check_positive
+from thincrm.estimators.checks import (
+    check_covariates,
+    check_params,
+    need,
+    pack_prepared,
+    unpack_prepared,
+)
 from thincrm.estimators.codec import (
     LEVY,
     LIKELIHOOD,
@@ -23,20 +30,13 @@ from thincrm.estimators.codec import (
 )
 from thincrm.estimators.journal import rows_of
 from thincrm.estimators.stored import StoredModel
-from thincrm.estimators.topic_checks import (
-    Frame,
-    check_covariates,
-    check_draw,
-    check_state,
-    need,
-    pack_prepared,
-    unpack_prepared,
-)
+from thincrm.estimators.topic_checks import Frame, check_draw, check_state
 from thincrm.gibbs.chains import Standing
 
 __all__ = ["TopicFiles"]
 
 _SETTINGS = {"model", "params", "seed"}
+_COUNTS = ("max_topics", "n_sweeps", "n_draws", "n_chains", "n_background")
 _DATA = {"counts", "covariates", "vocabulary", "named", "prepared", "vectorizer"}
 
 
@@ -130,16 +130,8 @@ class TopicFiles(StoredModel):
 
 
 def _checked(params: Any) -> dict[str, Any]:
-    """Return parameters that `fit` could have been given; it checks the numbers itself."""
-    need(isinstance(params, dict), "the settings")
-    for name, classes in (("levy", LEVY), ("thinning", THINNING), ("likelihood", LIKELIHOOD)):
-        need(params[name] is None or isinstance(params[name], classes), name)
+    found = check_params(params, _COUNTS, levy=LEVY, thinning=THINNING, likelihood=LIKELIHOOD)
     for name in ("concentration", "burstiness"):
-        if params[name] is not None and params[name] != 0:
-            check_positive(name, params[name])
-    for name in ("max_topics", "n_sweeps", "n_draws", "n_chains", "n_background"):
-        value = params[name]
-        need(value == "grow" or (isinstance(value, int) and value < 2**31), name)
-    need(params["n_threads"] is None or 0 < params["n_threads"] < 2**16, "n_threads")
-    need(isinstance(params["random_state"], int), "random_state")
-    return dict(params)
+        if found[name] is not None and found[name] != 0:
+            check_positive(name, found[name])
+    return found

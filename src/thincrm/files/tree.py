@@ -79,7 +79,7 @@ class Codec:
         except DamagedFile:
             raise
         except ThincrmError as error:
-            raise DamagedFile(f"A value in the file cannot be: {error}") from error
+            raise DamagedFile(f"A value in the file cannot be: {error!s:.200}") from error
         except (
             ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError,
             RecursionError, MemoryError,

@@ -29,7 +29,7 @@ class Basis:
         Kernel centres, scaled.
     basis_MTJ : (M, T, J) float
         The basis at the distinct rows, for every width in the dictionary.
-    direction_MLL, inverse_ML : float or None
+    direction_MLR, inverse_MR : float or None
         Eigenvectors and inverse root eigenvalues, of a basis that is whitened by them. Another
         machine may find vectors of the opposite sign, so weights mean nothing without these.
     """
@@ -38,8 +38,8 @@ class Basis:
     scale: Float
     centres: Float
     basis_MTJ: Float
-    direction_MLL: Float | None = None
-    inverse_ML: Float | None = None
+    direction_MLR: Float | None = None
+    inverse_MR: Float | None = None
 
 
 def check_widths(widths: Sequence[float]) -> None:

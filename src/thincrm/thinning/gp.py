@@ -81,11 +81,11 @@ class SigmoidGP:
         size_ML, direction_MLL = (part[..., ::-1] for part in np.linalg.eigh(inner_MLL))
         kept_ML = size_ML > _SMALLEST_SHARE * size_ML[:, :1]
         n_kept = int(kept_ML.sum(axis=1).max())
-        size_ML, kept_ML = size_ML[:, :n_kept], kept_ML[:, :n_kept]
-        direction_MLL = np.ascontiguousarray(direction_MLL[..., :n_kept])
-        inverse_ML = np.where(kept_ML, 1.0 / np.sqrt(np.where(kept_ML, size_ML, 1.0)), 0.0)
-        basis_MTJ = self._basis(known.rows / scale, centres, direction_MLL, inverse_ML)
-        return Basis(known, scale, centres, basis_MTJ, direction_MLL, inverse_ML)
+        size_MR, kept_MR = size_ML[:, :n_kept], kept_ML[:, :n_kept]
+        direction_MLR = np.ascontiguousarray(direction_MLL[..., :n_kept])
+        inverse_MR = np.where(kept_MR, 1.0 / np.sqrt(np.where(kept_MR, size_MR, 1.0)), 0.0)
+        basis_MTJ = self._basis(known.rows / scale, centres, direction_MLR, inverse_MR)
+        return Basis(known, scale, centres, basis_MTJ, direction_MLR, inverse_MR)
 
     def _covariance(self, a_TC: Float, b_LC: Float) -> Float:
         psi_M = np.asarray(self.widths, float)[:, None, None]
@@ -93,13 +93,13 @@ class SigmoidGP:
 
     def _basis_at(self, rows_TC: Float, prepared: Basis) -> Float:
         """Return the basis at any scaled rows."""
-        direction_MLL, inverse_ML = prepared.direction_MLL, prepared.inverse_ML
-        assert direction_MLL is not None
-        assert inverse_ML is not None
-        return self._basis(rows_TC, prepared.centres, direction_MLL, inverse_ML)
+        direction_MLR, inverse_MR = prepared.direction_MLR, prepared.inverse_MR
+        assert direction_MLR is not None
+        assert inverse_MR is not None
+        return self._basis(rows_TC, prepared.centres, direction_MLR, inverse_MR)
 
     def _basis(
-        self, rows_TC: Float, centres: Float, direction_MLL: Float, inverse_ML: Float
+        self, rows_TC: Float, centres: Float, direction_MLR: Float, inverse_MR: Float
     ) -> Float:
         """Return F with F F' = K at the centres: k(t, C) U d^(-1/2), K_CC = U diag(d) U'.
 
@@ -108,8 +108,8 @@ class SigmoidGP:
         where the shortest length has no more of them.
         """
         cross_MTL = self._covariance(rows_TC, centres)
-        field_MTL = (cross_MTL @ direction_MLL) * inverse_ML[:, None, :]
-        return np.concatenate([np.ones((*field_MTL.shape[:2], 1)), field_MTL], axis=2)
+        field_MTR = (cross_MTL @ direction_MLR) * inverse_MR[:, None, :]
+        return np.concatenate([np.ones((*field_MTR.shape[:2], 1)), field_MTR], axis=2)
 
     def _prior(self, size: int) -> tuple[Float, Float]:
         """Return the (J,) prior means and precisions of the weights."""

@@ -1,0 +1,191 @@
+"""Damage to a model's files: by accident, and by someone who knows how to make checksums fit."""
+
+import hashlib
+import json
+import random
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+import safetensors.numpy
+from small_run import files, fit
+
+import thincrm as tc
+from thincrm.errors import ThincrmError
+from thincrm.files.record import _checksum
+
+WEIRD = [
+    None, True, False, 0, 1, -1, 3, 2**31, 2**63, 10**400, 0.5, -1.5, 1e308, "", "grow", "inf",
+    "../x", "/etc/passwd", [], {}, [0], {"is": "dict", "of": {}}, {"is": "array", "name": "x"},
+    {"is": "number", "text": "nan"}, {"is": "number", "text": "inf"}, {"is": "os.system", "of": {}},
+    {"is": "FunctionThinning", "of": {}}, {"is": "GammaProcess", "of": {"mass": -1}},
+    {"is": "tuple", "of": [1, 2]}, {"is": "words", "text": "a", "end": "b"}, "x" * 1000,
+    [[[[]]]] * 50,
+]  # fmt: skip
+VALUES = [0, 1, -1, 2, 7, 127, -128, 1000, 2**31 - 1, -(2**31), 2**62, -(2**62)]
+FLOATS = [*VALUES, 0.5, np.nan, np.inf, -np.inf, 1e300, -1e300, 1e-300]
+ALLOWANCE = 60e6  # bytes: what Python and its libraries come to need in the course of time
+MOST_SECONDS = 60  # then the alarm goes, and ends the process
+
+
+def flip(rng, path):
+    """Flip a few bits."""
+    data = bytearray(path.read_bytes())
+    for _ in range(rng.choice([1, 1, 1, 2, 8])):
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    path.write_bytes(data)
+
+
+def cut(rng, path):
+    """Cut off the end, or add to it."""
+    data = path.read_bytes()
+    end = rng.randrange(len(data) + 1)
+    path.write_bytes(data[:end] if rng.random() < 0.8 else data + data[:end])
+
+
+def places(value, path=()):
+    yield path
+    if isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(part, (*path, key))
+
+
+def rewrite(rng, path):
+    """Change a value of a manifest, and make its checksum fit."""
+    path = path.with_suffix(".json")
+    manifest = json.loads(path.read_text())
+    keys = list(places(manifest))[1:]
+    for _ in range(rng.choice([1, 1, 2])):
+        *before, last = rng.choice(keys)
+        spot = manifest
+        try:
+            for key in before:
+                spot = spot[key]
+            last = str(last) if isinstance(spot, dict) else last
+            if rng.random() < 0.2 and isinstance(spot, dict):
+                del spot[last]
+            elif rng.random() < 0.2 and isinstance(spot, list | dict):
+                donor = manifest
+                for key in rng.choice(keys):
+                    donor = donor[key]
+                spot[last] = json.loads(json.dumps(donor))
+            else:
+                spot[last] = rng.choice(WEIRD)
+        except (KeyError, IndexError, TypeError):
+            continue
+    manifest.pop("checksum", None)
+    path.write_text(json.dumps(manifest | {"checksum": _checksum(manifest)}))
+
+
+def forge(rng, path):
+    """Change arrays, and make all sizes, shapes and checksums fit."""
+    path = path.with_suffix(".safetensors")
+    if not path.exists():
+        return
+    arrays = {name: a.copy() for name, a in safetensors.numpy.load(path.read_bytes()).items()}
+    name = rng.choice(sorted(arrays))
+    array = arrays[name]
+    how = rng.random()
+    if how < 0.6 and array.size:
+        value = rng.choice(FLOATS if array.dtype.kind == "f" else VALUES)
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            array.reshape(-1)[rng.randrange(array.size)] = np.array(value).astype(array.dtype)
+    elif how < 0.7:
+        arrays[name] = array[: rng.randrange(len(array) + 1)]
+    elif how < 0.8:
+        arrays[name] = array.astype(rng.choice(["int8", "int64", "float32", "float64", "bool"]))
+    elif how < 0.9:
+        arrays[name] = np.concatenate([array, array])
+    else:
+        arrays[name] = arrays[rng.choice(sorted(arrays))]
+    data = safetensors.numpy.save({k: np.ascontiguousarray(a) for k, a in arrays.items()})
+    path.write_bytes(data)
+    manifest = json.loads(path.with_suffix(".json").read_text())
+    manifest.pop("checksum")
+    manifest["arrays"] |= {
+        "size": len(data),
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "tensors": {k: [str(a.dtype), *a.shape] for k, a in arrays.items()},
+    }
+    text = json.dumps(manifest | {"checksum": _checksum(manifest)})
+    path.with_suffix(".json").write_text(text)
+
+
+ATTACKS = (flip, cut, rewrite, forge)
+
+
+class Battery:
+    """A small saved model, and a copy of it that is attacked."""
+
+    def __init__(self, folder):
+        self.good, self.bad = folder / "good", folder / "bad"
+        fit(n_sweeps=3, n_draws=1, n_chains=1).save(self.good)
+        shutil.copytree(self.good, self.bad)
+        self.files = [path for path in files(self.good) if path.name != "lock"]
+        size = sum(path.stat().st_size for path in self.files)
+        self.use(self.read())
+        self.limit = peak() + 2 * size + ALLOWANCE
+
+    def attack(self, attack, seed):
+        """Return "refused" or "read" for one attack; anything else is an error."""
+        rng = random.Random(seed)
+        target = rng.choice(self.files).relative_to(self.good)
+        attack(rng, self.bad / target)
+        signal.alarm(MOST_SECONDS)
+        try:
+            model = self.read()
+            if seed % 5 == 0:
+                self.use(model)
+            return "read"
+        except ThincrmError as error:
+            return "refused" if len(str(error)) < 600 else "refused at length"
+        finally:
+            signal.alarm(0)
+            for ending in (".json", ".safetensors"):
+                name = target.with_suffix(ending)
+                if (self.good / name).exists():
+                    shutil.copyfile(self.good / name, self.bad / name)
+            assert peak() < self.limit, "memory"
+
+    def read(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return tc.load(self.bad)
+
+    def use(self, model):
+        """Ask for what goes through compiled loops, which do not check their indices."""
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if model.vocabulary_.size == 8:
+                model.transform(np.ones((2, 8), int), t=model.covariates_.labels()[:2])
+                model.predict_time(np.ones((1, 8), int), n_draws=1)
+                model.perplexity(model.counts_)
+
+
+def peak():
+    """Return the most memory this process has had, in bytes."""
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def main(n_attacks, seed):
+    """Attack that many times and say what came of it; the first failure ends it."""
+    with tempfile.TemporaryDirectory() as folder:
+        battery = Battery(Path(folder))
+        tally = {}
+        for number in range(n_attacks):
+            attack = ATTACKS[number % len(ATTACKS)]
+            outcome = battery.attack(attack, seed * 10**7 + number)
+            key = (attack.__name__, outcome)
+            tally[key] = tally.get(key, 0) + 1
+            if number % 5000 == 4999:
+                print(number + 1, tally, flush=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,283 @@
+"""Files from a stranger, or from a dying disk: a sentence, and never more than that."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+import safetensors.numpy
+from hostile import ATTACKS, Battery
+from scipy import sparse
+from small_run import bits, files, fit
+
+import thincrm as tc
+from thincrm.errors import DamagedFile, InvalidInput, ThincrmError
+from thincrm.estimators import journal
+from thincrm.files import record
+from thincrm.files.disk import read_whole
+from thincrm.files.record import _checksum, read_record, write_record
+
+pytestmark = pytest.mark.filterwarnings("ignore:All .* topics")
+
+
+@pytest.fixture(scope="module")
+def battery(tmp_path_factory):
+    return Battery(tmp_path_factory.mktemp("hostile"))
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
+def test_attacks_end_in_a_sentence_or_a_model(battery, attack):
+    outcomes = {battery.attack(attack, seed) for seed in range(500)}
+    assert "refused" in outcomes <= {"refused", "read"}
+
+
+@pytest.mark.parametrize("attack", ATTACKS[:2], ids=lambda attack: attack.__name__)
+def test_no_accident_goes_unnoticed(battery, attack):
+    """Checksums cover all there is, and the model has one draw: whatever changed, it is refused."""
+    for seed in range(300):
+        before = {path: path.read_bytes() for path in files(battery.bad) if path.name != "lock"}
+        rng = random.Random(seed)
+        attack(rng, rng.choice(list(before)))
+        same = all(path.read_bytes() == data for path, data in before.items())
+        try:
+            battery.read()
+            seen = False
+        except ThincrmError:
+            seen = True
+        for path, data in before.items():
+            path.write_bytes(data)
+        assert seen or same, seed
+
+
+@pytest.fixture
+def folder(tmp_path, battery):
+    return shutil.copytree(battery.good, tmp_path / "model")
+
+
+def change(folder, name, **values):
+    """Rewrite lines of a manifest, checksum and all."""
+    path = folder / f"{name}.json"
+    manifest = json.loads(path.read_text()) | values
+    manifest.pop("checksum")
+    path.write_text(json.dumps(manifest | {"checksum": _checksum(manifest)}))
+
+
+@pytest.mark.parametrize(
+    ("version", "sentence"),
+    [
+        (2, "written by a newer thincrm .*upgrade"),
+        (10**300, "newer"),
+        (0, "written by an older thincrm .*read it with thincrm 0.1.0"),
+        (-1, "older"),
+        ("1", "does not say which format"),
+        (True, "does not say which format"),
+    ],
+)
+def test_other_versions_say_what_to_do(folder, version, sentence):
+    change(folder, "settings", format_version=version)
+    with pytest.raises(DamagedFile, match=sentence):
+        tc.load(folder)
+
+
+@pytest.mark.parametrize("name", ["../data.safetensors", "/etc/passwd", "data.npz", 3, None])
+def test_manifests_name_no_other_file(folder, name):
+    arrays = json.loads((folder / "data.json").read_text())["arrays"]
+    change(folder, "data", arrays=arrays | {"file": name})
+    with pytest.raises(DamagedFile, match="declares arrays that cannot be"):
+        tc.load(folder)
+
+
+def test_records_of_another_run_or_kind_are_refused(folder, tmp_path):
+    fit(n_sweeps=3, n_draws=1, n_chains=1, random_state=9).save(tmp_path / "other")
+    for ending in (".json", ".safetensors"):
+        shutil.copy(tmp_path / "other" / f"data{ending}", folder / f"data{ending}")
+    with pytest.raises(DamagedFile, match="belongs to another run"):
+        tc.load(folder)
+    change(folder, "settings", kind="draw")
+    with pytest.raises(DamagedFile, match="should be of kind 'settings'"):
+        tc.load(folder)
+
+
+@pytest.mark.filterwarnings("ignore:.*left out")
+@pytest.mark.parametrize("what", ["link", "pipe", "folder", "linked folder"])
+def test_only_plain_files_are_read(folder, what):
+    path = folder / "data.safetensors"
+    if what == "linked folder":
+        (folder / "draws").rename(folder / "elsewhere")
+        os.symlink("elsewhere", folder / "draws")
+    else:
+        path.rename(folder / "elsewhere")
+        if what == "link":
+            os.symlink("elsewhere", path)
+        else:
+            (os.mkfifo if what == "pipe" else os.mkdir)(path)
+    with pytest.raises(InvalidInput, match=r"link|plain file|cannot be read|no draws"):
+        tc.load(folder)
+
+
+def test_huge_sizes_are_refused_before_anything_is_allocated(folder):
+    arrays = json.loads((folder / "data.json").read_text())["arrays"]
+    tracemalloc.start()
+    for size, shape in ((2**61, [2**58]), (arrays["size"], [2**58]), (10**400, [10**400])):
+        tensors = {name: ["float64", *shape] for name in arrays["tensors"]}
+        change(folder, "data", arrays=arrays | {"size": size, "tensors": tensors})
+        with pytest.raises(DamagedFile):
+            tc.load(folder)
+    assert tracemalloc.get_traced_memory()[1] < 1e6
+    tracemalloc.stop()
+
+
+def test_counts_that_stand_for_too_many_tokens_cost_nothing_to_read(folder):
+    """A cell of 2^31 - 1 words takes eight bytes in the file, and 8 GB as tokens."""
+    arrays = safetensors.numpy.load((folder / "data.safetensors").read_bytes())
+    arrays["value.counts.data"][:] = 2**31 - 1
+    content = json.loads((folder / "data.json").read_text())["content"]
+    run = json.loads((folder / "data.json").read_text())["run"]
+    write_record(folder, "data", "data", content, arrays, run, "0.1.0")
+    with pytest.raises(InvalidInput, match="no draws"), pytest.warns(UserWarning, match="left out"):
+        tc.load(folder)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"", b"[]", b"null", b"{", b'{"format": "thincrm"}', b"\xff\xfe", b"[" * 100_000,
+        b'{"format": "thincrm", "format": "thincrm"}', b'{"format": NaN}', b'{"format": 1e999}',
+        b'{"format_version": ' + b"9" * 5000 + b"}", b" " * 2**21,
+    ],
+)  # fmt: skip
+def test_texts_that_are_no_manifest(folder, text):
+    (folder / "settings.json").write_bytes(text)
+    with pytest.raises(DamagedFile):
+        tc.load(folder)
+
+
+def test_reading_takes_no_more_than_twice_what_the_file_declares(tmp_path):
+    rng = np.random.default_rng(0)
+    X = sparse.csr_array(rng.poisson(0.5, (3000, 400)))
+    words = [f"word number {i}" for i in range(400)]
+    frame = pd.DataFrame(X.toarray(), columns=words)
+    model = tc.TopicModel(max_topics=20, n_sweeps=3, n_draws=2, random_state=0, quiet=True)
+    model.fit(frame, t=rng.integers(0, 50, 3000).astype(float)).save(tmp_path)
+    size = sum(path.stat().st_size for path in files(tmp_path))
+    tc.load(tmp_path)
+    tracemalloc.start()
+    tc.load(tmp_path)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert size > 5e6
+    assert most < 2 * size
+
+
+def test_a_damaged_draw_is_left_out(tmp_path):
+    model = fit(tmp_path)
+    (tmp_path / "draws" / "00003.safetensors").write_bytes(b"junk")
+    with pytest.warns(UserWarning, match="00003.safetensors has 4 bytes.*left out"):
+        loaded = tc.load(tmp_path)
+    assert len(loaded.draws_) == len(model.draws_) - 1
+
+
+@pytest.fixture
+def stopped(tmp_path, monkeypatch):
+    """Return a run stopped in its second chain, with two checkpoints."""
+    monkeypatch.setattr(journal, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(journal, "_LARGEST_SHARE", 1e9)
+    note, seen = journal.Journal.note, []
+
+    def counting(self, *args):
+        seen.append(0)
+        if len(seen) == 34:
+            raise KeyboardInterrupt
+        note(self, *args)
+
+    monkeypatch.setattr(journal.Journal, "note", counting)
+    with pytest.warns(UserWarning, match="The run stopped"):
+        fit(tmp_path)
+    monkeypatch.undo()
+    return tmp_path
+
+
+@pytest.mark.parametrize("n_damaged", [1, 2])
+def test_a_damaged_checkpoint_falls_back_to_the_one_before(stopped, n_damaged):
+    last = sorted((stopped / "checkpoints").glob("*.safetensors"))[-n_damaged:]
+    for path in last:
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+    with pytest.warns(UserWarning, match="checksum does not fit. Going back"):
+        assert bits(tc.resume(stopped)) == bits(fit())
+
+
+def test_a_damaged_draw_is_made_again(stopped):
+    path = stopped / "draws" / "00000.json"
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.warns(UserWarning, match="00000.json was changed or damaged"):
+        assert bits(tc.resume(stopped)) == bits(fit())
+
+
+def test_damaged_results_come_back_from_the_checkpoint(tmp_path):
+    model = fit(tmp_path)
+    path = tmp_path / "results.json"
+    path.write_bytes(path.read_bytes()[:-10])
+    for read in (tc.load, tc.resume):
+        with pytest.warns(UserWarning, match="results.json was changed or damaged"):
+            assert bits(read(tmp_path)) == bits(model)
+    assert bits(tc.load(tmp_path)) == bits(model)
+
+
+def test_states_are_checked_before_a_run_goes_on(stopped):
+    """A checkpoint whose checksums fit, but whose numbers would lead a compiled loop astray."""
+    folder = stopped / "checkpoints"
+    names = sorted(path.stem for path in folder.glob("*.json"))
+    state = "value.standing.state"
+    changes = [
+        (f"{state}.topic", 0, 100), (f"{state}.topic", 0, -1), (f"{state}.theta", 0, np.nan),
+        (f"{state}.x.width", 0, 99), (f"{state}.x.weights", 0, np.inf), (f"{state}.shape", 0, 0.0),
+        (f"{state}.log_mass", 0, np.nan), (f"{state}.usage.topic", 0, 77),
+        (f"{state}.evidence.positive", 0, 10**6),
+    ]  # fmt: skip
+    for key, place, value in changes:
+        for name in names:
+            found = read_record(folder, name, "checkpoint")
+            found.arrays[key].reshape(-1)[place] = value
+            write_record(folder, name, "checkpoint", *found, "0.1.0")
+        with pytest.warns(UserWarning, match="cannot be. Going back") as seen:
+            journal.Journal.reopen(*opened(stopped))
+        assert len(seen) == 2
+        for name in names:
+            found = read_record(folder, name, "checkpoint")
+            found.arrays[key].reshape(-1)[place] = 1
+            write_record(folder, name, "checkpoint", *found, "0.1.0")
+
+
+def opened(path):
+    from thincrm.estimators.reading import _open
+
+    model, folder = _open(path)
+    return folder, model._check_standing, model._check_draw
+
+
+def test_no_code_is_loaded(folder):
+    """Reading a model imports nothing that can run what a file says."""
+    code = (
+        "import sys, builtins, thincrm as tc; tc.load(sys.argv[1]);"
+        "import pickle; pickle.Unpickler = pickle.loads = pickle.load = None;"
+        "builtins.eval = builtins.exec = None; tc.load(sys.argv[1])"
+    )
+    subprocess.run([sys.executable, "-c", code, folder], check=True)
+
+
+def test_what_files_cannot_hold_is_said(tmp_path, monkeypatch):
+    with pytest.raises(InvalidInput, match="x cannot be kept in a file: it is an array of comp"):
+        write_record(tmp_path, "a", "draw", None, {"x": np.ones(3, complex)}, "", "")
+    monkeypatch.setattr(record, "_MOST_TEXT", 10)
+    for arrays in ({}, {"x": np.ones(3)}):
+        with pytest.raises(InvalidInput):
+            write_record(tmp_path, "a", "draw", None, arrays, "", "")
+    assert not files(tmp_path) or read_whole(files(tmp_path)[0], 1000)
