@@ -11,7 +11,7 @@ PYTEST = $(BIN)/python -m pytest -n 2
 .PHONY: help demo test quick slow lint bench pictures clean
 
 help:
-	@echo 'make demo      draw from thinned measures: a table, and pictures in demo/'
+	@echo 'make demo      topics of all State of the Union addresses, and demo/report.html'
 	@echo 'make test      lint, types, one-way imports, then all tests but the slow ones'
 	@echo 'make quick     the quick tests only'
 	@echo 'make slow      the slow tests only'
@@ -40,7 +40,7 @@ $(READY): pyproject.toml
 	@touch $@
 
 demo: $(READY)
-	@$(BIN)/python -m thincrm.demo demo
+	@$(BIN)/thincrm demo
 
 lint: $(READY)
 	@echo 'Style (ruff) ...'

@@ -26,7 +26,8 @@ def test_words_are_those_of_two_letters_or_more_in_two_documents():
 
 
 def test_limits():
-    assert "don" in words(TEXTS, min_df=1)
+    assert "don" in words(TEXTS, min_df=1, stop_words=None)
+    assert "don" not in words(TEXTS, min_df=1)
     assert "don" not in words(TEXTS, min_df=1, stop_words=["don't"]), "cut as texts are"
     assert words(TEXTS, min_count=4) == ["tax"]
     assert words(TEXTS, max_df=0.75) == ["peace", "war"]

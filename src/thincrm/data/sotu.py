@@ -40,12 +40,15 @@ class Corpus:
         Of each document; 1862 is in the decade 1860.
     labels : (D,) Index
         What a document may be called: its date and its speaker.
+    texts : (D,) array of str, or None
+        The documents as they were spoken, if they are known.
     """
 
     counts: Any
     vocabulary: pd.Index
     years: Int
     labels: pd.Index
+    texts: Any = None
 
     @property
     def decades(self) -> Int:
@@ -60,7 +63,10 @@ class Corpus:
 
     def take(self, rows: Any) -> Corpus:
         """Return the corpus of some documents, all words kept."""
-        return Corpus(self.counts[rows], self.vocabulary, self.years[rows], self.labels[rows])
+        texts = None if self.texts is None else self.texts[rows]
+        return Corpus(
+            self.counts[rows], self.vocabulary, self.years[rows], self.labels[rows], texts
+        )
 
 
 def load_sotu(last_year: int | None = None) -> Corpus:
@@ -98,14 +104,15 @@ def prepare_addresses(addresses: pd.DataFrame) -> Corpus:
     addresses : DataFrame
         Columns year, date, president_full, and text with blank lines between paragraphs.
     """
-    texts, year, label = [], [], []
+    texts: list[tuple[str, str]] = []
+    year, label = [], []
     for address in addresses.to_dict("records"):
         documents = _cut(address["text"])
         texts += documents
         year += [address["year"]] * len(documents)
         label += [f"{address['date']} {address['president_full']}"] * len(documents)
     vectoriser = CountVectorizer(stop_words="english", token_pattern=r"\b[a-z]{2,}\b")
-    counts = sparse.csr_array(vectoriser.fit_transform(texts))
+    counts = sparse.csr_array(vectoriser.fit_transform(plain for plain, _ in texts))
     rows = np.flatnonzero(np.diff(counts.indptr) >= FEWEST_WORDS)
     words = most_telling(counts[rows], KEPT_SHARE, RAREST + 1)
     return Corpus(
@@ -113,16 +120,27 @@ def prepare_addresses(addresses: pd.DataFrame) -> Corpus:
         pd.Index(vectoriser.get_feature_names_out()[words], name="word"),
         np.array(year)[rows],
         pd.Index(label)[rows],
+        np.array([spoken for _, spoken in texts], object)[rows],
     )
 
 
-def _cut(text: str) -> list[str]:
-    """Return the documents of an address, without notes and contractions."""
-    text = re.sub(r"\[[^]]*]", " ", text.lower().replace("’", "'"))
-    text = re.sub(r"\b[a-z]+'(?!s\b)[a-z]+", " ", text).replace("'s", "")
-    paragraphs = [part for part in re.split(r"\n\s*\n", text) if part.strip()]
-    starts = range(0, len(paragraphs), PARAGRAPHS)
-    return ["\n".join(paragraphs[start : start + PARAGRAPHS]) for start in starts]
+def _cut(text: str) -> list[tuple[str, str]]:
+    """Return the documents of an address: without notes and contractions, and as spoken.
+
+    What is left out becomes spaces, so that a place in one is the same place in the other.
+    """
+    plain = _blank(r"\[[^]]*]", text.lower().replace("’", "'"))
+    plain = _blank(r"\b[a-z]+'(?!s\b)[a-z]+", plain).replace("'s", "  ")
+    gaps = [gap.span() for gap in re.finditer(r"\n\s*\n", plain)]
+    starts, stops = [0, *(stop for _, stop in gaps)], [*(start for start, _ in gaps), len(plain)]
+    spans = [(a, b) for a, b in zip(starts, stops, strict=True) if plain[a:b].strip()]
+    chunks = [spans[i : i + PARAGRAPHS] for i in range(0, len(spans), PARAGRAPHS)]
+    cuts = [slice(chunk[0][0], chunk[-1][1]) for chunk in chunks]
+    return [(plain[cut], text[cut].strip()) for cut in cuts]
+
+
+def _blank(pattern: str, text: str) -> str:
+    return re.sub(pattern, lambda found: " " * len(found[0]), text)
 
 
 def read_sotu(path: str | Path) -> Corpus:

@@ -22,6 +22,10 @@ __all__ = ["WORD", "choose_words", "most_telling", "stop_words"]
 
 WORD = r"(?u)\b[^\W\d_]{2,}\b"  # two letters or more, of any script
 
+_CONTRACTIONS = tuple(  # what is left of we've, don't, ... where words are letters
+    "ain aren couldn didn doesn don hadn hasn haven isn ll shouldn ve wasn weren wouldn".split()
+)
+
 
 def choose_words(
     texts: Sequence[str],
@@ -50,8 +54,8 @@ def choose_words(
         (the paper keeps 0.15); None: all.
     stop_words : str, words or None
         Words that are passed over: a language ("english", "german", "fr", ...), a file with one a
-        line, or the words. English is scikit-learn's list, the others are those of the package
-        stop-words.
+        line, or the words. English is scikit-learn's list and pieces of contractions, the others
+        are those of the package stop-words.
     ngrams : int
         Count phrases of up to so many words too.
     vocabulary : path, words or None
@@ -132,7 +136,7 @@ def stop_words(chosen: str | Iterable[str] | None) -> list[str]:
     if not isinstance(chosen, str):
         return sorted(str(word) for word in chosen)
     if chosen in ("english", "en"):
-        return sorted(ENGLISH_STOP_WORDS)
+        return sorted({*ENGLISH_STOP_WORDS, *_CONTRACTIONS})
     if chosen in lists.AVAILABLE_LANGUAGES or chosen in lists.LANGUAGE_MAPPING:
         return sorted(lists.get_stop_words(chosen))
     if Path(chosen).is_file():

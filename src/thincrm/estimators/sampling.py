@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,7 +26,9 @@ from thincrm.gibbs.topics import (
 from thincrm.likelihood.usage import Usage
 from thincrm.numerics.streams import sweep_generator
 
-__all__ = ["Plan", "sample"]
+__all__ = ["Plan", "Watch", "sample"]
+
+Watch = Callable[[TopicDraw], str] | None
 
 _CHECK_EVERY = 20
 _FULL = 0.95
@@ -56,18 +59,19 @@ class Plan:
 
 
 def sample(
-    problem: TopicProblem, plan: Plan, journal: Journal | None = None
+    problem: TopicProblem, plan: Plan, journal: Journal | None = None, watch: Watch = None
 ) -> tuple[list[TopicDraw], list[dict[str, float]]]:
     """Return the kept draws of all chains, and label-free quantities after every sweep.
 
-    `journal` knows what was done before, and writes down what is done now.
+    `journal` knows what was done before, and writes down what is done now; `watch` sees every
+    draw that is kept, and what it says is shown beside the progress.
     """
     journal = Journal() if journal is None else journal
     first = journal.standing.chain if journal.standing else 0
     left = plan.n_sweeps * plan.n_chains - len(journal.trace)
     with Sweeps(left, quiet=plan.quiet) as bar, journal.stopping_cleanly(plan):
         for chain in range(first, plan.n_chains):
-            _chain(problem, plan, chain, bar, journal)
+            _chain(problem, plan, chain, bar, journal, watch)
         journal.finish()
     draws: list[TopicDraw] = journal.draws
     full = [draw.scalars["n_topics"] >= draw.scalars["max_topics"] for draw in draws]
@@ -80,8 +84,10 @@ def sample(
     return draws, journal.trace
 
 
-def _chain(problem: TopicProblem, plan: Plan, chain: int, bar: Sweeps, journal: Journal) -> None:
-    here = journal.standing
+def _chain(
+    problem: TopicProblem, plan: Plan, chain: int, bar: Sweeps, journal: Journal, watch: Watch
+) -> None:
+    here, seen = journal.standing, ""
     if here is None or here.chain != chain:
         here = Standing(chain, 0, start_state(sweep_generator(plan.seed, chain, 0), problem))
         journal.note(here)
@@ -97,7 +103,8 @@ def _chain(problem: TopicProblem, plan: Plan, chain: int, bar: Sweeps, journal: 
             rng = sweep_generator(plan.seed, chain, sweep, 1)
             problem, state = expand(rng, problem, state, int(problem.n_topics * _GROWTH))
         journal.note(Standing(chain, sweep, state), row, draw)
-        bar.step(f"{n_topics} topics")
+        seen = seen if draw is None or watch is None else f", {watch(draw)}"
+        bar.step(f"{n_topics} topics{seen}")
 
 
 def scalars(state: TopicState) -> dict[str, float]:

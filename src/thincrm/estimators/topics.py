@@ -18,11 +18,12 @@ from thincrm.draws import TopicDraw
 from thincrm.errors import InvalidInput, check_count
 from thincrm.estimators.exchange import TopicExchange
 from thincrm.estimators.journal import Journal
-from thincrm.estimators.sampling import Plan, sample
+from thincrm.estimators.sampling import Plan, Watch, sample
 from thincrm.estimators.seeds import seed_of
 from thincrm.estimators.topic_files import TopicFiles
 from thincrm.estimators.topic_predictions import TopicPredictions
 from thincrm.estimators.topic_tables import TopicTables, scalar
+from thincrm.evaluate.perplexity import PerplexitySoFar
 from thincrm.gibbs.topics import TopicProblem
 from thincrm.levy import GammaProcess
 from thincrm.likelihood import NegativeBinomialFactor, PoissonFactor
@@ -158,7 +159,15 @@ class TopicModel(
         tags.input_tags.categorical = True
         return tags
 
-    def fit(self, X: Any, y: Any = None, *, t: Any = None, out: str | Path | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        t: Any = None,
+        out: str | Path | None = None,
+        heldout: Any = None,
+    ) -> Self:
         """Fit to documents X (counts, or texts) with covariates t (numbers or dates).
 
         Parameters
@@ -173,6 +182,9 @@ class TopicModel(
             A new folder for the run: settings, data, checkpoints, draws and results. Whatever
             ends the run, `thincrm.resume(out)` goes on with it, bit for bit; Ctrl-C stops it and
             leaves the model of the draws so far. None: nothing is written.
+        heldout : (D, P) counts or None
+            Other words of the same documents (`thincrm.split_words`): the progress bar shows
+            their perplexity so far. They are not learned from.
         """
         counts = self._counts(X, reset=True)
         if counts.sum() == 0:
@@ -190,13 +202,24 @@ class TopicModel(
         self._length()
         _, self.thinning_, *_ = self._factors()
         self.prepared_ = self.thinning_.prepare(self._known())
+        watch = None if heldout is None else self._watch(as_counts(heldout, "heldout"))
         with self._journal(out) as journal:
-            self._sample(journal)
+            self._sample(journal, watch)
         return self
 
-    def _sample(self, journal: Journal) -> None:
+    def _watch(self, heldout: Any) -> Watch:
+        """Return what tells the perplexity of held-out words as draws come in."""
+        if heldout.shape != self.counts_.shape:
+            raise InvalidInput(
+                f"heldout has shape {heldout.shape} but X {self.counts_.shape}: pass other words "
+                "of the same documents (tc.split_words)."
+            )
+        so_far = PerplexitySoFar(self.row_, heldout, tokens(self.counts_))
+        return lambda draw: f"held-out perplexity {so_far.add(draw):.1f}"
+
+    def _sample(self, journal: Journal, watch: Watch = None) -> None:
         with using_threads(self.n_threads):
-            draws, trace = sample(self._problem(), self._length(), journal)
+            draws, trace = sample(self._problem(), self._length(), journal, watch)
         self.complete_ = not journal.stopped
         self._adopt(draws, trace)
 

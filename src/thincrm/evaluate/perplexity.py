@@ -16,7 +16,7 @@ from thincrm.likelihood.usage import token_rates
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.threads import map_blocks
 
-__all__ = ["Perplexity", "heldout_log_likelihoods", "perplexity"]
+__all__ = ["Perplexity", "PerplexitySoFar", "heldout_log_likelihoods", "perplexity"]
 
 _BATCHES = 5
 _BLOCK = 4096
@@ -71,6 +71,30 @@ def perplexity(
         ]
         error = float(np.sqrt((n_batches - 1) / n_batches * np.var(left) * n_batches))
     return Perplexity(float(np.exp(value)), float(np.exp(value) * error), words, len(draws))
+
+
+class PerplexitySoFar:
+    """The perplexity of held-out counts as draws come in, one at a time.
+
+    Parameters
+    ----------
+    row_D, heldout, documents
+        As of `perplexity`.
+    """
+
+    def __init__(self, row_D: np.ndarray, heldout: Any, documents: Tokens) -> None:
+        self._given = (row_D, heldout, documents)
+        self._document = np.repeat(np.arange(heldout.shape[0]), np.diff(heldout.indptr))
+        self._cell_C, self._total_D = np.zeros(heldout.nnz), np.zeros(heldout.shape[0])
+
+    def add(self, draw: TopicDraw) -> float:
+        """Take in a draw, and return the perplexity of all so far."""
+        words = _checked_words([draw], *self._given[:2])
+        cell_C, total_D = _rates([draw], *self._given)
+        self._cell_C += cell_C
+        self._total_D += total_D
+        share_C = self._cell_C / self._total_D[self._document]
+        return float(np.exp(-(self._given[1].data * np.log(share_C)).sum() / words))
 
 
 def heldout_log_likelihoods(

@@ -6,6 +6,7 @@
     checkpoints/00000001.json, ...    where the chain stood; the last two
     results.json, results.safetensors written when all is done
     lock                              who is writing
+    source/                           texts for quotations, and how they were read (command line)
 
 A saved model is the same without checkpoints.
 """
@@ -28,11 +29,12 @@ from thincrm.files.lock import Lock
 from thincrm.files.record import has_record, read_record, remove_record, write_record
 from thincrm.files.tree import Codec
 
-__all__ = ["RunFolder"]
+__all__ = ["SOURCE", "RunFolder"]
 
 _LIBRARY = version("thincrm")
 _CHECKPOINTS_KEPT = 2
 _BEFORE_SETTINGS = {"lock", "data.json", "data.safetensors"}
+SOURCE = "source"  # what a run's data were made from, for people: written before, never read here
 
 
 class RunFolder:
@@ -151,7 +153,7 @@ def refuse_taken(path: Path) -> None:
             "with it; choose another folder for a new one."
         )
     found = {entry.name for entry in path.iterdir()} if path.exists() else set()
-    ours = _BEFORE_SETTINGS if "lock" in found else set()
+    ours = (_BEFORE_SETTINGS if "lock" in found else set()) | {SOURCE}
     strange = sorted(name for name in found - ours if not name.startswith(".tmp-"))
     if strange:
         raise InvalidInput(

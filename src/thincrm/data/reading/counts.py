@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from thincrm.data.reading.lines import check_file, lines, shown, words_of
 from thincrm.data.reading.triplets import read_market, read_uci
 from thincrm.errors import InvalidInput, InvalidType
 
-__all__ = ["Counts", "read_counts"]
+__all__ = ["Counts", "is_counts", "read_counts"]
 
 _MOST = 2**31 - 1  # of a word's number and of a count
 
@@ -67,6 +68,15 @@ def read_counts(source: Any, vocabulary: Any = None) -> Counts:
             "not belong together."
         )
     return Counts(counts, None if words is None else pd.Index(words, name="word"))
+
+
+def is_counts(path: Path) -> bool:
+    """Tell whether a file seems to hold counts rather than a table."""
+    name = path.name.lower().removesuffix(".gz")
+    if name.endswith(".txt"):
+        first = next(lines(path), "").strip()
+        return first.startswith("%%MatrixMarket") or bool(re.fullmatch(r"\d+( \d+:\d+)*", first))
+    return name.endswith((".mtx", ".npz", ".ldac", ".dat"))
 
 
 def _words(vocabulary: Any) -> list[str] | None:

@@ -49,7 +49,7 @@ class Texts:
 
 def read_texts(
     path: str | Path,
-    text: str = "text",
+    text: str | None = "text",
     date: str | None = None,
     covariates: str | Sequence[str] = (),
     *,
@@ -63,8 +63,8 @@ def read_texts(
     ----------
     path : path
         A table with a document a row (.gz too), or a folder with a document a .txt file.
-    text : str
-        The column of the texts (of a table).
+    text : str or None
+        The column of the texts (of a table). None: there are none, the table goes with counts.
     date : str or None
         The column of the dates. Of a folder without `metadata`, "name": dates are in file names.
     covariates : str or sequence of str
@@ -87,7 +87,7 @@ def read_texts(
     elif metadata is not None:
         raise InvalidInput(f"metadata goes with a folder of text files, and {where} is none.")
     else:
-        found = rows(where, list(dict.fromkeys([text, *wanted])))
+        found = rows(where, list(dict.fromkeys([*([text] if text else []), *wanted])))
     sheet = _Sheet(text, date, names, DateColumn(date_format), tally)
     for row in found:
         sheet.add(row)
@@ -98,7 +98,7 @@ def read_texts(
 class _Sheet:
     """Grows by one document a row."""
 
-    text: str
+    text: str | None
     date: str | None
     names: list[str]
     dates: DateColumn
@@ -114,8 +114,8 @@ class _Sheet:
         try:
             if row.problem:
                 raise ValueError(row.problem)
-            column = self.text
-            text = _text(row.cells[self.text])
+            column = self.text or ""
+            text = _text(row.cells[self.text]) if self.text else ""
             cells = []
             for column in self.names:
                 value = _plain(row.cells[column])

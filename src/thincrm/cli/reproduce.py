@@ -1,56 +1,19 @@
-"""The command line: `thincrm --help`."""
+"""`thincrm reproduce ...`: the paper's tables and figures, one command each."""
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
-from thincrm import __version__
-from thincrm.errors import ThincrmError
+__all__ = ["reproduce"]
 
-__all__ = ["app"]
-
-_BAD_INPUT, _INTERRUPTED = 2, 130
-
-
-class Sentences(TyperGroup):
-    """Commands that fail in one sentence on standard error, not in a traceback."""
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command; errors of ours end with code 2, an interrupt with 130."""
-        with warnings.catch_warnings():
-            warnings.showwarning = _note
-            try:
-                return super().invoke(ctx)
-            except ThincrmError as error:
-                typer.secho(f"Error: {error}", fg="red", err=True)
-                raise typer.Exit(_BAD_INPUT) from error
-            except KeyboardInterrupt as error:
-                typer.secho("Interrupted: what was written before stays.", fg="red", err=True)
-                raise typer.Exit(_INTERRUPTED) from error
-
-
-def _note(message: Warning | str, *_: Any, **__: Any) -> None:
-    typer.secho(f"Note: {message}", fg="yellow", err=True)
-
-
-app = typer.Typer(
-    cls=Sentences,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    help="Thinned completely random measures: topics that come and go, with a covariate.",
-    epilog="Example: thincrm reproduce sotu-topics --quick",
-)
 reproduce = typer.Typer(
     no_args_is_help=True,
     help="Tables and figures of Foti, Futoma, Rockmore and Williamson (2013), one command each.",
     epilog="Example: thincrm reproduce sotu-perplexity --quick --out results",
 )
-app.add_typer(reproduce, name="reproduce")
 
 Data = Annotated[
     Path | None,
@@ -79,21 +42,6 @@ Quick = Annotated[
     ),
 ]
 _RESULTS = Path("results")
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"thincrm {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def main(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
-) -> None:
-    """Thinned completely random measures: topics that come and go, with a covariate."""
 
 
 @reproduce.command("sotu-perplexity", epilog="Example: thincrm reproduce sotu-perplexity --quick")

@@ -1,0 +1,5 @@
+"""The command line: `thincrm --help`."""
+
+from thincrm.cli.main import app
+
+__all__ = ["app"]

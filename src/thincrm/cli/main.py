@@ -1,0 +1,81 @@
+"""The commands, and how they fail: in one sentence, with a code."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from thincrm import __version__
+from thincrm.cli import demo, fitting, showing, using
+from thincrm.cli.reproduce import reproduce
+from thincrm.cli.voice import in_shell
+from thincrm.errors import ThincrmError
+
+__all__ = ["app"]
+
+_BAD_INPUT, _INTERRUPTED = 2, 130
+
+
+class Sentences(TyperGroup):
+    """Commands that fail in one sentence on standard error, not in a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; errors of ours end with code 2, an interrupt with 130."""
+        with warnings.catch_warnings():
+            warnings.showwarning = _note
+            try:
+                return super().invoke(ctx)
+            except ThincrmError as error:
+                typer.secho(f"Error: {in_shell(str(error))}", fg="red", err=True)
+                raise typer.Exit(_BAD_INPUT) from error
+            except OSError as error:
+                said = f"{error.strerror or error}: {error.filename}" if error.filename else error
+                typer.secho(f"Error: {said}", fg="red", err=True)
+                raise typer.Exit(_BAD_INPUT) from error
+            except KeyboardInterrupt as error:
+                typer.secho("Interrupted: what was written before stays.", fg="red", err=True)
+                raise typer.Exit(_INTERRUPTED) from error
+
+
+def _note(message: Warning | str, *_: Any, **__: Any) -> None:
+    typer.secho(f"Note: {in_shell(str(message))}", fg="yellow", err=True)
+
+
+app = typer.Typer(
+    cls=Sentences,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Thinned completely random measures: topics that come and go, with a covariate.",
+    epilog="Example: thincrm topics corpus.csv --text body --date date --out run",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"thincrm {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Thinned completely random measures: topics that come and go, with a covariate."""
+
+
+app.command(epilog=fitting.TOPICS_EXAMPLE)(fitting.topics)
+app.command(epilog=fitting.FEATURES_EXAMPLE)(fitting.features)
+app.command(epilog="Example: thincrm resume run")(fitting.resume)
+app.command(epilog="Example: thincrm infer run new.csv --out shares.csv")(using.infer)
+app.command(epilog="Example: thincrm date run undated.csv --text body")(using.date)
+app.command(epilog="Example: thincrm impute run table.csv --out filled.csv")(using.impute)
+app.command(epilog="Example: thincrm evaluate run --hold-out 0.2 --sweeps 200")(using.evaluate)
+app.command(epilog="Example: thincrm report run --open")(showing.report)
+app.command(epilog="Example: thincrm export run --to pyldavis")(showing.export)
+app.add_typer(reproduce, name="reproduce")
+app.command(epilog="Example: thincrm demo --out demo")(demo.demo)

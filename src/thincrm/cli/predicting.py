@@ -1,0 +1,198 @@
+"""The work of `thincrm infer`, `date`, `impute` and `evaluate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from rich.box import SIMPLE_HEAD
+from rich.table import Table as Grid
+from rich.text import Text
+from sklearn.base import clone
+
+import thincrm as tc
+from thincrm.cli.kept import kept_reading
+from thincrm.cli.results import load_topics
+from thincrm.cli.voice import Voice
+from thincrm.data.reading import Counts
+from thincrm.data.reading.rows import column_names
+from thincrm.errors import InvalidInput, check_between
+from thincrm.numerics.arrays import Float
+
+__all__ = ["date", "evaluate", "impute", "infer"]
+
+_SHOWN = 10
+
+
+def _read(run: Path, corpus: Path, reading: dict[str, Any]) -> Any:
+    """Read documents as the run's were, where nothing else is said."""
+    before = kept_reading(run)
+    if before.get("kind") == "counts":
+        raise InvalidInput(f"{run} was fitted to counts: use thincrm.load in Python for new ones.")
+    chosen = {k: v for k, v in reading.items() if v not in (None, [])}
+    return tc.read_texts(corpus, **{"text": before.get("text", "text")} | chosen)
+
+
+def _with_dates(run: Path, corpus: Path, reading: dict[str, Any]) -> dict[str, Any]:
+    """Return reading that takes the run's own date or covariate columns if the file has them."""
+    if reading["date"] or reading["covariates"] or corpus.is_dir():
+        return reading
+    before, there = kept_reading(run), column_names(corpus)
+    date, columns = before.get("date"), before.get("covariates") or []
+    if date in there:
+        return reading | {"date": date}
+    if not date and columns and set(columns) <= set(there):
+        return reading | {"covariates": columns}
+    return reading
+
+
+def infer(voice: Voice, run: Path, corpus: Path, reading: dict[str, Any], path: Path) -> None:
+    """Write (documents, topics) shares."""
+    model = load_topics(run)
+    found = _read(run, corpus, _with_dates(run, corpus, reading))
+    share = model.transform(found.texts, t=found.t)
+    table = pd.DataFrame(share, index=found.table.index)
+    table.columns = pd.Index([f"topic{topic}" for topic in range(share.shape[1])])
+    table.to_csv(path, float_format="%.6g")
+    grid = _grid(found.table.index.name, "largest topics")
+    for place, row in zip(table.index[:_SHOWN], share, strict=False):
+        top = np.argsort(-row)[:4]
+        grid.add_row(Text(str(place)), " ".join(f"{k} ({100 * row[k]:.0f} %)" for k in top))
+    dated = "of their time" if found.t is not None else "of any time"
+    _end(voice, grid, path, len(table), f"read as documents {dated}", found.skipped)
+
+
+def date(
+    voice: Voice, run: Path, corpus: Path, reading: dict[str, Any], level: float, path: Path
+) -> None:
+    """Write the likeliest time of each document, with an interval."""
+    check_between("level", level, 0.0, 1.0)
+    model = load_topics(run)
+    found = _read(run, corpus, reading)
+    chance = model.predict_time(found.texts)
+    table = _intervals(chance, level).set_axis(found.table.index)
+    table.to_csv(path)
+    grid = _grid(found.table.index.name, "likeliest", "probability", "from", "to")
+    for place, row in table.head(_SHOWN).iterrows():
+        grid.add_row(
+            Text(str(place)),
+            _said(row["time"]),
+            f"{row['probability']:.2f}",
+            _said(row["lower"]),
+            _said(row["upper"]),
+        )
+    _end(voice, grid, path, len(table), f"intervals of {100 * level:g} %", found.skipped)
+
+
+def _intervals(chance: pd.DataFrame, level: float) -> pd.DataFrame:
+    values: Float = chance.to_numpy()
+    below = np.cumsum(values, axis=1)
+    tail = (1.0 - level) / 2.0
+    last = values.shape[1] - 1
+    low = np.minimum((below < tail).sum(axis=1), last)
+    high = np.minimum((below < 1.0 - tail).sum(axis=1), last)
+    best = values.argmax(axis=1)
+    return pd.DataFrame(
+        {
+            "time": chance.columns[best],
+            "probability": values[np.arange(len(values)), best],
+            "lower": chance.columns[low],
+            "upper": chance.columns[high],
+        }
+    )
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, pd.Timestamp):
+        return value.strftime("%Y-%m-%d") if value == value.normalize() else str(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def impute(voice: Voice, run: Path, table: Path, level: float, skip_bad: bool, path: Path) -> None:
+    """Write each hole of a table with its mean and interval."""
+    model = tc.load(run)
+    if not isinstance(model, tc.FeatureModel):
+        raise InvalidInput(f"{run} holds a {type(model).__name__}, and a FeatureModel is needed.")
+    before = kept_reading(run)
+    options = {name: before.get(name) for name in ("covariate", "label", "date_format")}
+    columns = [str(name) for name in model.columns_]
+    found = tc.read_table(table, columns=columns, skip_bad=skip_bad, **options)
+    filled = model.impute(found.values, t=found.t, level=level)
+    hole = found.values.isna().to_numpy()
+    row, column = np.nonzero(hole)
+    index = found.values.index
+    holes = pd.DataFrame(
+        {
+            str(index.name): index[row],
+            "column": found.values.columns[column],
+            "mean": np.asarray(filled.mean)[hole],
+            "lower": np.asarray(filled.lower)[hole],
+            "upper": np.asarray(filled.upper)[hole],
+        }
+    )
+    holes.to_csv(path, index=False, float_format="%.6g")
+    grid = _grid(str(index.name), "column", "mean", "from", "to")
+    for cells in holes.head(_SHOWN).itertuples(index=False):
+        grid.add_row(*(Text(_said(cell)) for cell in cells))
+    _end(voice, grid, path, len(holes), f"intervals of {100 * level:g} %", found.skipped)
+
+
+def evaluate(
+    voice: Voice, run: Path, hold_out: float, sweeps: int | None, seed: int, path: Path
+) -> None:
+    """Fit again without some data, and write how well they are predicted."""
+    check_between("--hold-out", hold_out, 0.0, 1.0)
+    model = tc.load(run)
+    again = clone(model)
+    changes = {"random_state": seed, "quiet": voice.quiet}
+    again.set_params(**changes, **({} if sweeps is None else {"n_sweeps": sweeps}))
+    if isinstance(model, tc.TopicModel):
+        found = _perplexity(model, again, hold_out, seed)
+    else:
+        found = _cells(model, again, hold_out, seed)
+    pd.DataFrame([found]).to_csv(path, index=False)
+    grid = _grid("measure", "value")
+    for name, value in found.items():
+        grid.add_row(name.replace("_", " "), f"{value:.6g}")
+    voice.say(grid)
+    voice.say(f"{100 * hold_out:g} % held out, seed {seed}. {path} written.")
+    voice.result(run=run, file=path, **found)
+
+
+def _perplexity(model: Any, again: Any, hold_out: float, seed: int) -> dict[str, float]:
+    train, heldout = tc.split_words(model.counts_, hold_out, seed)
+    again.set_params(vectorizer=None)
+    again.fit(Counts(train, model.vocabulary_), t=model.covariates_, heldout=heldout)
+    found = again.perplexity(heldout)
+    seen = np.asarray(train.sum(axis=0)).reshape(-1) + 0.5
+    words = np.asarray(heldout.sum(axis=0)).reshape(-1)
+    unigram = np.exp(-(words @ np.log(seen / seen.sum())) / words.sum())
+    return {
+        "perplexity": found.value,
+        "monte_carlo_error": found.error,
+        "perplexity_of_word_frequencies": float(unigram),
+        "held_out_words": found.n_words,
+        "topics": float(again.n_topics_.mean()),
+    }
+
+
+def _cells(model: Any, again: Any, hold_out: float, seed: int) -> dict[str, float]:
+    raise InvalidInput("Held-out cells cannot be evaluated yet.")
+
+
+def _grid(*columns: str) -> Grid:
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        grid.add_column(column)
+    return grid
+
+
+def _end(voice: Voice, grid: Grid, path: Path, n_rows: int, how: str, skipped: int) -> None:
+    voice.say(grid)
+    first = f"the first {_SHOWN} are shown; " if n_rows > _SHOWN else ""
+    voice.say(f"{n_rows:,} rows, {how}; {first}{path} written.")
+    if skipped:
+        voice.say(f"{skipped:,} bad rows were passed over.")
+    voice.result(file=path, rows=n_rows, skipped=skipped)

@@ -1,0 +1,91 @@
+"""What a command says: sentences and tables, or nothing, or one JSON object."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from thincrm.errors import InvalidInput
+
+__all__ = ["Voice", "check_file_place", "check_run_place", "in_shell"]
+
+_SHELL = (
+    (r"thincrm\.(resume|load)\('([^']*)'\)", r"'thincrm \1 \2'"),
+    (r"or pass max_topics='grow'", "or say --max-topics grow"),
+    (r"\bn_(sweeps|draws|chains|threads)\b", r"--\1"),
+    (r"\b(max_topics|max_features|min_count|min_df|max_df|tfidf_share)\b", r"--\1"),
+    (r"--(\w+)_(\w+)\b", r"--\1-\2"),
+    (r"\brandom_state\b", "--seed"),
+    (r"skip_bad=True or --skip-bad", "--skip-bad"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Where words go. Quiet: nowhere; JSON: only the result is printed, as one object."""
+
+    quiet: bool = False
+    json: bool = False
+
+    @property
+    def silent(self) -> bool:
+        """Return whether there are to be no sentences."""
+        return self.quiet or self.json
+
+    def say(self, what: Any) -> None:
+        """Print a sentence as it is, or something that rich draws."""
+        if not self.silent:
+            plain = isinstance(what, str)
+            said = in_shell(what) if isinstance(what, str) else what
+            Console().print(said, markup=False, highlight=False, soft_wrap=plain)
+
+    def result(self, **found: Any) -> None:
+        """Print what a program would want to know."""
+        if self.json:
+            print(json.dumps(found, default=str, ensure_ascii=False, allow_nan=False))
+
+
+def in_shell(sentence: str) -> str:
+    """Return a sentence that speaks of Python arguments in the words of the command line."""
+    for python, shell in _SHELL:
+        sentence = re.sub(python, shell, sentence)
+    return sentence
+
+
+def check_run_place(out: Path) -> None:
+    """Refuse a folder that cannot become a run, before any work is done."""
+    if out.exists() and not out.is_dir():
+        raise InvalidInput(f"{out} is a file: name a folder for the run.")
+    if out.is_dir() and any(out.iterdir()):
+        if (out / "settings.json").exists():
+            raise InvalidInput(
+                f"{out} holds a run: 'thincrm resume {out}' goes on with it, 'thincrm report "
+                f"{out}' shows it; name another folder for a new one."
+            )
+        raise InvalidInput(f"{out} is not empty and holds no run: name another folder.")
+    _try_writing(out)
+
+
+def check_file_place(path: Path) -> None:
+    """Refuse a file that cannot be written, before any work is done."""
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a folder: name a file.")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise InvalidInput(f"{path} cannot be written to: name another file.")
+    _try_writing(path.parent)
+
+
+def _try_writing(folder: Path) -> None:
+    there = next(path for path in (folder, *folder.parents, Path()) if path.exists())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        raise InvalidInput(f"{folder} cannot be written to: {error.strerror or error}.") from error
