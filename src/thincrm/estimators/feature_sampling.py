@@ -11,7 +11,8 @@ from thincrm.estimators.journal import Journal
 from thincrm.estimators.sampling import Plan
 from thincrm.gibbs.chains import Standing, run_chain
 from thincrm.gibbs.feature_start import start_state
-from thincrm.gibbs.features import SWEEP, FeatureProblem, FeatureState, hits_of
+from thincrm.gibbs.feature_state import FeatureProblem, FeatureState
+from thincrm.gibbs.features import SWEEP, hits_of
 from thincrm.gibbs.progress import Sweeps
 from thincrm.likelihood.feature_laws import squared_error
 from thincrm.likelihood.linear_gaussian import Sums

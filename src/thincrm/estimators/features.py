@@ -24,7 +24,7 @@ from thincrm.estimators.journal import Journal
 from thincrm.estimators.sampling import Plan
 from thincrm.estimators.seeds import seed_of
 from thincrm.estimators.topic_tables import scalar
-from thincrm.gibbs.features import FeatureProblem
+from thincrm.gibbs.feature_state import FeatureProblem
 from thincrm.levy import BetaProcess
 from thincrm.likelihood.linear_gaussian import Table, as_table
 from thincrm.numerics.arrays import Float

@@ -8,12 +8,20 @@ which of the silent gates are open.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-from scipy.special import expit, log_expit
+from scipy.special import expit
 
+from thincrm.gibbs.feature_moves import recombine, renew, turn_over
+from thincrm.gibbs.feature_state import (
+    BACKGROUND_PRECISION,
+    FeatureProblem,
+    FeatureState,
+    add_up,
+    blocks_of,
+    features_of,
+)
 from thincrm.levy.learning import learn, learn_concentration
 from thincrm.levy.special import log_rest
 from thincrm.likelihood.feature_laws import (
@@ -28,61 +36,12 @@ from thincrm.numerics.streams import fresh_key
 from thincrm.numerics.threads import map_blocks
 from thincrm.ports import GateEvidence, MassEvidence
 
-__all__ = ["SWEEP", "FeatureProblem", "FeatureState", "features_of"]
+__all__ = ["SWEEP", "hits_of", "redraw_table"]
 
-_BLOCK_ROWS = 2048
-BACKGROUND_PRECISION = 0.25  # of the level of a column where every feature is shut
-
-
-@dataclass(frozen=True, slots=True)
-class FeatureProblem:
-    """What does not change: the model's factors and the table, its rows sorted by covariate."""
-
-    levy: Any
-    thinning: Any
-    prepared: Any
-    table: Table
-    trials: Int  # T: rows at each covariate
-    shared: bool  # one gate a covariate, not one a row
-    real: bool
-    background: bool
-    n_features: int
-    learn_masses: bool
-
-
-@dataclass(frozen=True, slots=True)
-class FeatureState:
-    """Where a chain stands."""
-
-    used: np.ndarray  # N x K, int8: z
-    weight: Float  # N x K, or N x 0 where all weights are 1: s, of no meaning where z = 0
-    feature: Float  # F x P: A, and the background below it
-    noise: Float  # P: 1 / sigma_p^2
-    scale: float  # 1 / sigma_A^2
-    log_mass: Float  # K
-    x: Any
-    levy: Any
-    gram: Float  # F x F x P and F x P: sums over the rows, see Sums
-    cross: Float
+_SMALL_TABLE, _MOST_TRIES = 500_000, 4
 
 
 Update = Callable[[np.random.Generator, FeatureProblem, FeatureState], FeatureState]
-
-
-def features_of(problem: FeatureProblem, state: FeatureState) -> Features:
-    """Return what the rows are made of."""
-    log_odds = problem.thinning.log_odds(state.x, problem.prepared)
-    return Features(
-        state.feature, state.noise, log_expit(log_odds), log_expit(-log_odds), state.log_mass,
-        log_rest(state.log_mass), problem.real,
-    )  # fmt: skip
-
-
-def blocks_of(table: Table) -> list[int]:
-    """Return where to cut the groups into blocks of about equal rows, whatever the threads."""
-    n_rows = int(table.start_G[-1])
-    cuts = np.searchsorted(table.start_G, np.arange(0, n_rows, _BLOCK_ROWS))
-    return [*np.unique(cuts).tolist(), table.row_G.size]
 
 
 def redraw_table(
@@ -97,8 +56,7 @@ def redraw_table(
         redraw_rows(cuts[block], cuts[block + 1], key, table, features, used, weight, sums)
         return sums
 
-    parts = map_blocks(work, len(cuts) - 1, 1)
-    return Sums(*(np.sum(piece, axis=0) for piece in zip(*parts, strict=True)))
+    return add_up(map_blocks(work, len(cuts) - 1, 1))
 
 
 def redraw_usages(
@@ -185,7 +143,16 @@ def redraw_masses(
     return replace(state, levy=levy, log_mass=log_mass)
 
 
+def explore(rng: np.random.Generator, problem: FeatureProblem, state: FeatureState) -> FeatureState:
+    """Try moves of whole features: a few where the table is small, else one of each kind."""
+    n_tries = int(np.clip(_SMALL_TABLE // problem.table.value_NP.size, 1, _MOST_TRIES))
+    for move in (renew, recombine, turn_over) * n_tries:
+        state = move(rng, problem, state)
+    return state
+
+
 SWEEP: tuple[Update, ...] = (
+    explore,
     redraw_usages,
     redraw_features,
     redraw_variances,

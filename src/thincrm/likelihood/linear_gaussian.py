@@ -26,7 +26,17 @@ from thincrm.numerics.compiled import compiled
 from thincrm.numerics.streams import new_stream, uniform
 from thincrm.numerics.variates import normal
 
-__all__ = ["Features", "Sums", "Table", "add_rows", "as_table", "redraw_rows", "residual"]
+__all__ = [
+    "Features",
+    "Sums",
+    "Table",
+    "add_rows",
+    "as_table",
+    "happens",
+    "log_sum",
+    "redraw_rows",
+    "residual",
+]
 
 
 class Table(NamedTuple):
@@ -70,7 +80,8 @@ class Sums(NamedTuple):
 
 
 @compiled
-def _log_sum(a: float, b: float) -> float:
+def log_sum(a: float, b: float) -> float:
+    """Return log(e^a + e^b)."""
     top = max(a, b)
     if top == -np.inf:
         return top
@@ -78,7 +89,7 @@ def _log_sum(a: float, b: float) -> float:
 
 
 @compiled
-def _happens(state: np.ndarray, log_odds: float) -> bool:
+def happens(state: np.ndarray, log_odds: float) -> bool:
     """Return True with odds exp(log_odds)."""
     u = uniform(state)
     return math.log(u) - math.log1p(-u) < log_odds
@@ -192,8 +203,8 @@ def redraw_rows(
                     ratio_R[i] = 0.5 * (math.log(spread_R[i]) + mean_R[i] * gain)
                 else:
                     ratio_R[i] = gain - 0.5 * size
-                total += _log_sum(log_rest, log_mass + ratio_R[i])
-            opened = log_shut == -np.inf or _happens(state, log_open - log_shut + total)
+                total += log_sum(log_rest, log_mass + ratio_R[i])
+            opened = log_shut == -np.inf or happens(state, log_open - log_shut + total)
             for n in range(begin, end):
                 i = n - begin
                 old = 0.0
@@ -201,7 +212,7 @@ def redraw_rows(
                     old = weight_NK[n, k] if real else 1.0
                 new = 0.0
                 used_NK[n, k] = 0
-                if opened and _happens(state, log_mass - log_rest + ratio_R[i]):
+                if opened and happens(state, log_mass - log_rest + ratio_R[i]):
                     used_NK[n, k] = 1
                     new = 1.0
                     if real:
