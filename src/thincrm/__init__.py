@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from thincrm.data.counts import split_words
     from thincrm.data.reading import read_counts, read_table, read_texts
     from thincrm.data.vocabulary import choose_words
-    from thincrm.estimators import FeatureModel, TopicModel
+    from thincrm.estimators import DependentIBP, FeatureModel, TopicModel
     from thincrm.estimators.reading import load, resume
     from thincrm.levy import (
         BetaProcess,
@@ -35,6 +35,7 @@ _HOME = {
     "Always": "thinning",
     "BetaProcess": "levy",
     "Bump": "thinning",
+    "DependentIBP": "estimators",
     "FeatureModel": "estimators",
     "FunctionThinning": "thinning",
     "GammaProcess": "levy",
@@ -64,6 +65,7 @@ __all__ = [
     "Always",
     "BetaProcess",
     "Bump",
+    "DependentIBP",
     "FeatureModel",
     "FunctionThinning",
     "GammaProcess",

@@ -1,6 +1,7 @@
 """Estimators with scikit-learn's manners."""
 
+from thincrm.estimators.dependent_ibp import DependentIBP
 from thincrm.estimators.features import FeatureModel
 from thincrm.estimators.topics import TopicModel
 
-__all__ = ["FeatureModel", "TopicModel"]
+__all__ = ["DependentIBP", "FeatureModel", "TopicModel"]

@@ -15,7 +15,7 @@ from thincrm.draws import FeatureDraw, TopicDraw
 from thincrm.errors import DamagedFile
 from thincrm.files import Codec
 from thincrm.gibbs.chains import Standing
-from thincrm.gibbs.features import FeatureState
+from thincrm.gibbs.feature_state import FeatureState
 from thincrm.gibbs.topics import DocumentTopics, TopicState
 from thincrm.levy import (
     BetaProcess,

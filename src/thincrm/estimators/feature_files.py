@@ -27,7 +27,7 @@ from thincrm.estimators.codec import LEVY, THINNING, pack_words, unpack_words
 from thincrm.estimators.journal import is_count, rows_of
 from thincrm.estimators.stored import StoredModel
 from thincrm.gibbs.chains import Standing
-from thincrm.gibbs.features import FeatureState
+from thincrm.gibbs.feature_state import FeatureState
 from thincrm.numerics.arrays import Float
 
 __all__ = ["FeatureFiles"]

@@ -47,8 +47,9 @@ def log_hit(log_q: Float) -> Float:
 
 
 def log_rest(log_x: Float) -> Float:
-    """Return log(1 - x) from log x < 0, exact also where 1 - x is below the rounding of 1."""
-    return log_hit(np.log(-log_x))
+    """Return log(1 - x) from log x <= 0, exact also where 1 - x is below the rounding of 1."""
+    with np.errstate(divide="ignore"):
+        return log_hit(np.log(-log_x))
 
 
 def log_gamma_ratio(x: float, step: float) -> float:

@@ -1,0 +1,83 @@
+"""DependentIBP: the model to compare with, features tied to a covariate by a Gaussian copula."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from thincrm.errors import check_count
+from thincrm.estimators.features import FeatureModel
+from thincrm.gibbs.copula import GaussianCopula, Sure
+from thincrm.gibbs.features import FeatureProblem
+from thincrm.numerics.arrays import Float
+
+__all__ = ["DependentIBP"]
+
+
+class DependentIBP(FeatureModel):
+    """The dependent Indian buffet process of Williamson, Orbanz and Ghahramani (2010).
+
+        y_n = level + sum_k z_nk A_k + noise
+        z_nk = 1[h_nk < Phi^-1(b_k)],  h_k a Gaussian process over the covariate, plus noise
+
+    Each z_nk is Bernoulli(b_k) whatever its covariate: the process ties rows with like covariates
+    together. This is no thinned measure; it stands here to be compared with. It has the data
+    handling, the likelihood and the results of `FeatureModel`; of `activation`, mean and usage
+    are both the probability that a row at t uses the feature.
+
+    A Gaussian process for every feature costs the cube of the number of distinct covariates once,
+    and its square every sweep: at most 3,000.
+
+    Parameters
+    ----------
+    widths : sequence of float
+        Inverse squared lengths that a feature's process may have, in units of the covariate's
+        range.
+    shares : sequence of float
+        Shares that the process may have of the variance of h; the rest is the row's own.
+    background, max_features, n_sweeps, n_draws, n_chains, random_state, n_threads, quiet
+        As in FeatureModel.
+    """
+
+    thinning = None
+    weights = "binary"
+
+    def __init__(
+        self,
+        *,
+        widths: Sequence[float] = (0.5, 3.0, 12.0, 50.0),
+        shares: Sequence[float] = (0.2, 0.5, 0.8, 0.95),
+        background: bool = True,
+        max_features: int = 20,
+        n_sweeps: int = 600,
+        n_draws: int = 100,
+        n_chains: int = 1,
+        random_state: Any = None,
+        n_threads: int | None = None,
+        quiet: bool = False,
+    ) -> None:
+        self.widths = widths
+        self.shares = shares
+        self.background = background
+        self.max_features = max_features
+        self.n_sweeps = n_sweeps
+        self.n_draws = n_draws
+        self.n_chains = n_chains
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.quiet = quiet
+
+    def _problem(self, value: Float) -> FeatureProblem:
+        copula = GaussianCopula(self.widths, self.shares)
+        return FeatureProblem(
+            levy=Sure(),
+            thinning=copula,
+            prepared=copula.prepare(self.covariates_),
+            table=self._table(value, self.covariates_, False),
+            trials=self.covariates_.trials,
+            shared=False,
+            real=False,
+            background=bool(self.background),
+            n_features=check_count("max_features", self.max_features),
+            learn_masses=False,
+        )
