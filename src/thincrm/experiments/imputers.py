@@ -1,0 +1,128 @@
+"""Ways to fill the holes of a table with a covariate: ours, and plain ones beside them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.experimental import enable_iterative_imputer  # noqa: F401 - must come first
+from sklearn.impute import IterativeImputer
+
+from thincrm.data.un import Indicators
+from thincrm.estimators.dependent_ibp import DependentIBP
+from thincrm.estimators.features import FeatureModel
+from thincrm.experiments.feature_settings import UnSettings
+from thincrm.numerics.arrays import Float
+from thincrm.thinning import Always, Bump, ProbitRVM, SigmoidGP
+
+__all__ = ["DEPENDENT", "EXCHANGEABLE", "LEVEL", "THINNED", "Filled", "imputations"]
+
+LEVEL = 0.9  # of the intervals
+EXCHANGEABLE, DEPENDENT = "exchangeable", "dependent IBP"
+THINNED = "thinned, probit RVM"  # the paper's
+
+
+class Filled(NamedTuple):
+    """Predictions of the holes of a table, with intervals (NaN if there are none)."""
+
+    mean: Float
+    lower: Float
+    upper: Float
+
+
+def imputations(
+    train: Indicators, test: Indicators, settings: UnSettings, seed: int
+) -> Iterator[tuple[str, Filled]]:
+    """Yield the name of each method, and what it puts into the holes of `test`."""
+    for name, model in _models(settings, seed).items():
+        model.fit(train.values, t=train.log_gdp)
+        filled = model.impute(test.values, t=test.log_gdp, level=LEVEL)
+        yield name, Filled(*(np.asarray(part) for part in filled))
+    plain: dict[str, Callable[[Indicators, Indicators], Filled]] = {
+        "column mean": column_mean,
+        "Gaussian, log GDP": on_wealth,
+        "Gaussian, log GDP and seen": on_wealth_and_seen,
+        "chained regressions": chained,
+    }
+    for name, fill in plain.items():
+        yield name, fill(train, test)
+
+
+def _models(settings: UnSettings, seed: int) -> dict[str, Any]:
+    """Return the nonparametric models."""
+    shared: dict[str, Any] = {
+        "max_features": settings.max_features,
+        "n_sweeps": settings.sweeps,
+        "random_state": seed,
+        "quiet": True,
+    }
+    thinnings = {
+        EXCHANGEABLE: Always(),
+        THINNED: ProbitRVM(),
+        "thinned, bump": Bump(),
+        "thinned, Gaussian process": SigmoidGP(),
+    }
+    found: dict[str, Any] = {
+        name: FeatureModel(thinning=thinning, **shared) for name, thinning in thinnings.items()
+    }
+    return found | {DEPENDENT: DependentIBP(**shared)}
+
+
+def column_mean(train: Indicators, test: Indicators) -> Filled:
+    """Predict every cell by its column's mean."""
+    return _regressions(train, test, lambda row_P: [])
+
+
+def on_wealth(train: Indicators, test: Indicators) -> Filled:
+    """Regress every column on log GDP."""
+    return _regressions(train, test, lambda row_P: [row_P.size - 1])
+
+
+def on_wealth_and_seen(train: Indicators, test: Indicators) -> Filled:
+    """Regress every column on log GDP and on what the row shows."""
+    return _regressions(train, test, lambda row_P: np.flatnonzero(np.isfinite(row_P)).tolist())
+
+
+def _with_wealth(data: Indicators) -> Float:
+    return np.column_stack([data.values, data.log_gdp]).astype(float)
+
+
+def _regressions(
+    train: Indicators, test: Indicators, columns: Callable[[Float], list[int]]
+) -> Filled:
+    """Fill each hole by least squares on some columns of its row, with Student's interval."""
+    known, table = _with_wealth(train), _with_wealth(test)
+    out = np.full((3, *test.values.shape), np.nan)
+    for row, column in zip(*np.nonzero(np.isnan(table)), strict=True):
+        out[:, row, column] = _predict(known, table[row], int(column), columns(table[row]))
+    return Filled(*out)
+
+
+def _predict(known: Float, row_P: Float, column: int, on: list[int]) -> tuple[float, float, float]:
+    """Return the prediction of one cell, and the ends of its interval."""
+    used = known[np.isfinite(known[:, [column, *on]]).all(axis=1)]
+    X, y = np.column_stack([np.ones(len(used)), used[:, on]]), used[:, column]
+    x = np.array([1.0, *row_P[on]])
+    inverse = np.linalg.pinv(X.T @ X)
+    slope = inverse @ X.T @ y
+    degrees = max(len(y) - len(x), 1)
+    spread = np.sqrt(((y - X @ slope) ** 2).sum() / degrees * (1.0 + x @ inverse @ x))
+    reach = stats.t.ppf(0.5 + LEVEL / 2, degrees) * spread
+    mean = float(x @ slope)
+    return mean, mean - reach, mean + reach
+
+
+def chained(train: Indicators, test: Indicators) -> Filled:
+    """Fill by scikit-learn's chained Bayesian ridge regressions, log GDP among the columns."""
+    scale_P = np.nanstd(_with_wealth(train), axis=0)
+    imputer = IterativeImputer(max_iter=30, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # it is what it is: a baseline
+        imputer.fit(_with_wealth(train) / scale_P)
+    mean = (imputer.transform(_with_wealth(test) / scale_P) * scale_P)[:, :-1]
+    nothing = np.full(mean.shape, np.nan)
+    return Filled(mean, nothing, nothing)
