@@ -22,7 +22,7 @@ __all__ = ["SyntheticResults", "match_images", "run"]
 FOUND = 0.95  # correlation with its image from which a feature counts as found
 LARGE = 0.01  # share of all usages from which a feature that is no image is spurious
 LEVEL = 0.9
-_WIDTHS = (10.0, 45.0, 200.0)  # kernels of length 2 of 19 have 45
+_WIDTHS = (5.0, 20.0, 80.0)  # inverse squared lengths; kernels of length 3 in a range of 19 have 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ __all__ = ["IMAGES", "Synthetic", "draw_synthetic"]
 
 TIMES = np.arange(1, 21)
 NOISE_VARIANCE = 0.25
-LENGTH = 2.0  # of the kernels, the same for all features, in units of t
+LENGTH = 3.0  # of the kernels, the same for all features, in units of t
 LEAST_MASS, MOST_MASS = 0.4, 0.9
 FEWEST_TIMES = 3  # at which a feature is open: one that never is cannot be found
 _DRAWN = (
