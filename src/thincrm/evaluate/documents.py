@@ -198,7 +198,7 @@ def _sweeper(
     longest = int(np.diff(documents.start).max(initial=0))
     rates = token_rates(draw.usage, log_odds_CK, theta_PK, draw.burstiness, longest)
     topic_N = np.full(place_N.size, n_topics, np.int16 if n_topics < 2**15 - 1 else np.int32)
-    found, word_N = DocumentTopics.empty(documents), place_N.astype(np.int32)
+    found, word_N = DocumentTopics.empty(documents, topic_N.dtype), place_N.astype(np.int32)
 
     def sweep(rng: np.random.Generator, row_D: Int) -> Pairs:
         key, order_D = fresh_key(rng), np.argsort(row_D, kind="stable")

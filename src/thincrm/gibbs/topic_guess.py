@@ -65,11 +65,12 @@ def _hand_out(
     row = np.zeros(items.size, np.int32)
     corpus = Corpus(items.astype(np.int32), row, items, documents.start, documents.word)
     topic = np.full(documents.word.size, n_topics, guessed.dtype)
-    n_used, room = np.empty(items.size, np.int32), np.empty((2, topic.size), np.int32)
+    n_used, used = np.empty(items.size, np.int32), np.empty_like(topic)
+    size = np.empty(topic.size, np.int32)
     key = fresh_key(rng)
 
     def work(first: int, stop: int) -> None:
-        redraw_documents(first, stop, key, corpus, rates, topic, n_used, room[0], room[1])
+        redraw_documents(first, stop, key, corpus, rates, topic, n_used, used, size)
 
     map_blocks(work, items.size, _BLOCK)
     return topic

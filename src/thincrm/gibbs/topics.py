@@ -16,7 +16,13 @@ import numpy as np
 from thincrm.data.counts import Tokens
 from thincrm.gibbs.topic_guess import first_topics
 from thincrm.levy.learning import learn
-from thincrm.likelihood.documents import Corpus, Rates, redraw_documents, seat_words
+from thincrm.likelihood.documents import (
+    Corpus,
+    Rates,
+    count_documents,
+    redraw_documents,
+    seat_words,
+)
 from thincrm.likelihood.topics import draw_topics, redraw_burstiness, redraw_concentration
 from thincrm.likelihood.usage import (
     TopicEvidence,
@@ -79,17 +85,18 @@ class DocumentTopics(NamedTuple):
     size: np.ndarray  # N
 
     @classmethod
-    def empty(cls, documents: Tokens) -> DocumentTopics:
-        """Return room for the topics of `documents`."""
+    def empty(cls, documents: Tokens, kind: Any) -> DocumentTopics:
+        """Return room for the topics of `documents`, of the integer type of a token's topic."""
         n_tokens, n_documents = documents.word.size, documents.n_documents
-        room = np.zeros((2, n_tokens), np.int32)
-        return cls(np.zeros(n_documents, np.int32), room[0], room[1])
+        size = np.zeros(n_tokens, np.int32)
+        return cls(np.zeros(n_documents, np.int32), np.zeros(n_tokens, kind), size)
 
-    def pairs(self, documents: Tokens) -> tuple[Int, np.ndarray, np.ndarray]:
+    def pairs(self, documents: Tokens) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (document, topic, size) of every pair of a document and a topic it uses."""
-        document = np.repeat(np.arange(documents.n_documents), self.n_used)
-        first = np.concatenate([[0], np.cumsum(self.n_used)])[:-1]
-        place = documents.start[document] + np.arange(document.size) - first[document]
+        document = np.repeat(np.arange(documents.n_documents, dtype=np.int32), self.n_used)
+        gap = documents.start[:-1] - np.concatenate([[0], np.cumsum(self.n_used)])[:-1]
+        place = np.arange(document.size)
+        place += np.repeat(gap, self.n_used)
         return document, self.topic[place], self.size[place]
 
 
@@ -114,7 +121,7 @@ def redraw_tokens(rng: np.random.Generator, problem: TopicProblem, state: TopicS
     key, seat_key = fresh_key(rng), fresh_key(rng)
     corpus, rates = corpus_of(problem), rates_of(problem, state)
     topic, seat = state.topic.copy(), np.empty(state.topic.size, np.int8)
-    usage, bounds = DocumentTopics.empty(problem.tokens), share_out(corpus)
+    usage, bounds = DocumentTopics.empty(problem.tokens, topic.dtype), share_out(corpus)
     counts = np.zeros((len(bounds) - 1, *state.theta.shape), np.int32)
 
     def work(block: int, _: int) -> None:
@@ -279,7 +286,7 @@ def _leave_shut_topics(
     theta[:, :n_topics] = state.theta[:, :n_topics]
     topic = np.where(_in_shut_topics(problem, state), n_topics, state.topic)
     topic = topic.astype(state.topic.dtype)
-    room = DocumentTopics.empty(problem.tokens)
+    room = DocumentTopics.empty(problem.tokens, topic.dtype)
     redraw_documents(
         0, corpus.order_D.size, fresh_key(rng), corpus,
         rates_of(problem, replace(state, theta=theta)), topic, room.n_used, room.topic, room.size,
@@ -293,17 +300,10 @@ def count_topics(
     problem: TopicProblem, topic_N: np.ndarray
 ) -> tuple[DocumentTopics, TopicEvidence]:
     """Return the documents' topics, and the evidence, of given topics of tokens."""
-    documents, n_topics = problem.tokens, problem.n_topics
-    counts = np.zeros((documents.n_words, padded(n_topics)), np.int32)
-    np.add.at(counts, (documents.word, topic_N), 1)
-    owner = np.repeat(np.arange(documents.n_documents), np.diff(documents.start))
-    pairs, size = np.unique(owner * n_topics + topic_N, return_counts=True)
-    usage = DocumentTopics.empty(documents)
-    document, topic = np.divmod(pairs, n_topics)
-    usage.n_used[:] = np.bincount(document, minlength=documents.n_documents)
-    first = np.concatenate([[0], np.cumsum(usage.n_used)])[:-1]
-    place = documents.start[document] + np.arange(document.size) - first[document]
-    usage.topic[place], usage.size[place] = topic, size
+    documents = problem.tokens
+    counts = np.zeros((documents.n_words, padded(problem.n_topics)), np.int32)
+    usage = DocumentTopics.empty(documents, topic_N.dtype)
+    count_documents(documents.start, documents.word, topic_N, *usage, counts)
     return usage, add_up(problem, counts, usage)
 
 

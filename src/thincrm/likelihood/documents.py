@@ -33,7 +33,7 @@ from thincrm.numerics.arrays import Float
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.streams import open_stream, uniform
 
-__all__ = ["Corpus", "Rates", "bursts", "redraw_documents", "seat_words"]
+__all__ = ["Corpus", "Rates", "bursts", "count_documents", "redraw_documents", "seat_words"]
 
 unsigned: Any = np.uint64
 _0, _1, _2, _3, _4, _16 = (unsigned(i) for i in (0, 1, 2, 3, 4, 16))
@@ -276,3 +276,30 @@ def seat_words(
                         before[unsigned(topic_N[other])] = 0
                 head = n + _1
             count_PK[p, k] += seat_N[n]
+
+
+@compiled
+def count_documents(
+    start_D: np.ndarray,
+    word_N: np.ndarray,
+    topic_N: np.ndarray,
+    n_used_D: np.ndarray,
+    used_N: np.ndarray,
+    size_N: np.ndarray,
+    count_PK: np.ndarray,
+) -> None:
+    """Write the topics of each document as `redraw_documents` does; add all tokens to count_PK."""
+    here = np.zeros(count_PK.shape[1], np.int32)
+    for d in range(start_D.size - 1):
+        begin, n_used = start_D[d], 0
+        for n in range(begin, start_D[d + 1]):
+            k = topic_N[n]
+            if here[k] == 0:
+                used_N[begin + n_used] = k
+                n_used += 1
+            here[k] += 1
+            count_PK[word_N[n], k] += 1
+        for j in range(begin, begin + n_used):
+            size_N[j] = here[used_N[j]]
+            here[used_N[j]] = 0
+        n_used_D[d] = n_used
