@@ -189,6 +189,7 @@ def test_everything_is_reached_by_keyboard(opened):
     wanted = {"tab-timeline", "query", "theme", "chip", "choice-sort", "tool", "cell", "lambda"}
     assert wanted | {"rename", "focus-chart", "word-row", "next"} <= seen
     page.focus(".cell[tabindex='0']")
+    page.keyboard.press("Home")
     here = page.evaluate("document.activeElement.dataset.topic")
     page.keyboard.press("ArrowRight")
     there = page.evaluate("document.activeElement.dataset.topic")
