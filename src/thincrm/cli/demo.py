@@ -12,7 +12,7 @@ from thincrm.cli.voice import Voice
 
 __all__ = ["demo"]
 
-_FOLDER, _SWEEPS = Path("demo"), 60
+_FOLDER, _SWEEPS = Path("demo"), 120
 
 
 def demo(
