@@ -3,9 +3,9 @@
 import numpy as np
 from scipy.special import log_expit, log_ndtr, ndtri_exp
 
-from thincrm.gibbs.copula import GaussianCopula, Sure
+from thincrm.gibbs.copula import GaussianCopula
 from thincrm.gibbs.copula_fields import CopulaState
-from thincrm.gibbs.features import FeatureProblem, FeatureState
+from thincrm.gibbs.feature_state import FeatureProblem, FeatureState
 from thincrm.likelihood.linear_gaussian import Sums, add_rows, as_table
 from thincrm.ports import GateEvidence
 
@@ -97,14 +97,14 @@ def draw_table(rng):
     y[4] = np.nan
     table = as_table(y, TRIALS, shared=False)
     problem = FeatureProblem(
-        levy=Sure(), thinning=COPULA, prepared=PREPARED, table=table, trials=TRIALS,
-        shared=False, real=False, background=False, n_features=K, learn_masses=False,
+        levy=None, thinning=COPULA, prepared=PREPARED, table=table, trials=TRIALS,
+        shared=False, real=False, background=False, n_features=K, learn_masses=False, sure=True,
     )  # fmt: skip
     used, weight, sums = z.astype(np.int8), np.empty((TIMES.size, 0)), Sums.zero(K, P)
     add_rows(0, TIMES.size, table, used, weight, False, sums)
     return problem, FeatureState(
         used=used, weight=weight, feature=feature, noise=noise, scale=scale,
-        log_mass=np.zeros(K), x=x, levy=Sure(), gram=sums.gram_FFP, cross=sums.cross_FP,
+        log_mass=np.zeros(K), x=x, levy=None, gram=sums.gram_FFP, cross=sums.cross_FP,
     )  # fmt: skip
 
 

@@ -59,7 +59,7 @@ def test_whole_sweep():
     """Indicators, features, noise and the copula: the feature model's sweep with masses of 1."""
     blocks = [lambda rng, both, u=update: (both[0], u(rng, *both)) for update in SWEEP]
     given = looped(world.draw_table, blocks, world.table_functionals)
-    assert_passed(two_sample_test(*given, n_steps=2, n_first=3_000, rng=SEED))
+    assert_passed(two_sample_test(*given, n_steps=1, n_first=1_600, rng=SEED))
 
 
 def one_row_one_vote(rng, x, evidence, prepared):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from thincrm.errors import check_count
 from thincrm.estimators.features import FeatureModel
-from thincrm.gibbs.copula import GaussianCopula, Sure
+from thincrm.gibbs.copula import GaussianCopula
+from thincrm.gibbs.feature_state import FeatureProblem
+from thincrm.levy import BetaProcess
 
 __all__ = ["DependentIBP"]
 
@@ -40,7 +43,7 @@ class DependentIBP(FeatureModel):
     thinning = None
     weights = "binary"
     gates = "observation"
-    learn = False
+    learn = True
 
     def __init__(
         self,
@@ -69,4 +72,8 @@ class DependentIBP(FeatureModel):
 
     def _factors(self) -> tuple[Any, Any, int]:
         n_features = check_count("max_features", self.max_features)
-        return Sure(), GaussianCopula(self.widths, self.shares), n_features
+        start = BetaProcess(min(2.0, 0.5 * n_features), 1.0)  # of the chain
+        return start, GaussianCopula(self.widths, self.shares), n_features
+
+    def _problem(self) -> FeatureProblem:
+        return replace(super()._problem(), sure=True)

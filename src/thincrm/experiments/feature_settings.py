@@ -76,11 +76,11 @@ class UnSettings:
 
     data: Path | None = None
     folds: int = 10
-    sweeps: int = 400
+    sweeps: int = 200
     max_features: int = 20
     seed: int = 0
     quick: bool = False
-    small: ClassVar[dict[str, Any]] = {"folds": 2, "sweeps": 100, "max_features": 10}
+    small: ClassVar[dict[str, Any]] = {"folds": 2, "sweeps": 60, "max_features": 10}
 
     def __post_init__(self) -> None:
         check_count("folds", self.folds)

@@ -7,7 +7,7 @@
 h_nk has variance 1, so z_nk is Bernoulli(b_k) at every covariate, as in the Indian buffet process:
 a Gaussian copula ties the indicators of a feature together and leaves each of them alone. That is
 no thinned measure, and its sticks make one chain of all features. But the feature model's sweep
-can run it, with masses that are 1 (`Sure`) and gates that are open with probability
+can run it, with masses that are 1 (`sure`) and gates that are open with probability
 
     P(z_nk = 1 | f) = Phi((Phi^-1(b_k) - f_k(t_n)) / (1 - rho_k)^1/2).
 """
@@ -36,14 +36,13 @@ from thincrm.gibbs.copula_fields import (
 from thincrm.numerics.arrays import Float, Int, Seed, as_generator
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.slice import slice_move
-from thincrm.ports import GateEvidence, MassEvidence
+from thincrm.ports import GateEvidence
 from thincrm.thinning.basis import check_widths
 from thincrm.thinning.links import PROBIT, gate_term
 
 __all__ = [
     "MOVES",
     "GaussianCopula",
-    "Sure",
     "move_fields",
     "move_grid",
     "move_mass",
@@ -51,15 +50,6 @@ __all__ = [
 ]
 
 MASS_PRIOR = (1.0, 1.0)  # Gamma(shape, rate) of alpha
-
-
-@dataclass(frozen=True, slots=True)
-class Sure:
-    """Masses that are all 1: where a gate is open, the feature is used."""
-
-    def redraw(self, rng: Seed, log_mass: Float, evidence: MassEvidence) -> Float:
-        """Return the (K,) logarithms of 1."""
-        return np.zeros_like(log_mass)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ def start_state(rng: np.random.Generator, problem: FeatureProblem) -> FeatureSta
     """
     always = Always()
     prepared = always.prepare(np.arange(problem.trials.size))
-    ungated = replace(problem, thinning=always, prepared=prepared)
+    ungated = replace(problem, thinning=always, prepared=prepared, sure=False)
     state = _guess(rng, ungated)
     for _ in range(problem.n_features):
         unused = np.flatnonzero(~state.used.any(axis=0))

@@ -41,6 +41,7 @@ class FeatureProblem:
     background: bool
     n_features: int
     learn_masses: bool
+    sure: bool = False  # masses are 1: behind an open gate a feature is used
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,6 +135,8 @@ def redraw_masses(
     rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
 ) -> FeatureState:
     """Redraw the masses, and the Lévy measure's parameters with the masses integrated out."""
+    if problem.sure:
+        return replace(state, log_mass=np.zeros(problem.n_features))
     found = mass_evidence(rng, problem, state)
     if not problem.learn_masses:
         return replace(state, log_mass=state.levy.redraw(rng, state.log_mass, found))
