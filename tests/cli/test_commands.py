@@ -259,3 +259,16 @@ def test_features_of_a_table(tmp_path):
     assert done.exit_code == 0, done.output
     assert "40 rows, 3 columns, 1 holes" in done.stdout
     assert (tmp_path / "run" / "tables" / "activation.csv").exists()
+    run = tmp_path / "run"
+    done = call("impute", run, tmp_path / "t.csv")
+    assert done.exit_code == 0, done.output
+    (hole,) = pd.read_csv(run / "impute.csv").to_dict("records")
+    assert (hole["line"], hole["column"]) == (5, "a")
+    assert hole["lower"] < hole["mean"] < hole["upper"]
+    done = call("evaluate", run, "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["error_in_standard_units"] < found["error_of_column_means"]
+    assert call("export", run, "--to", "csv", "--quiet").exit_code == 0
+    assert call("resume", run, "--quiet").exit_code == 0
+    assert_one_red_sentence(call("report", run), "a TopicModel is needed")

@@ -24,6 +24,7 @@ from thincrm.numerics.arrays import Float
 __all__ = ["date", "evaluate", "impute", "infer"]
 
 _SHOWN = 10
+_LEVEL = 0.9
 
 
 def _read(run: Path, corpus: Path, reading: dict[str, Any]) -> Any:
@@ -179,7 +180,28 @@ def _perplexity(model: Any, again: Any, hold_out: float, seed: int) -> dict[str,
 
 
 def _cells(model: Any, again: Any, hold_out: float, seed: int) -> dict[str, float]:
-    raise InvalidInput("Held-out cells cannot be evaluated yet.")
+    known, values = model.covariates_, model.values_
+    t = known.labels(known.rows[known.row])
+    hidden = ~np.isnan(values) & (np.random.default_rng(seed).random(values.shape) < hold_out)
+    if not hidden.any():
+        raise InvalidInput("No cell is held out: raise --hold-out.")
+    seen = np.where(hidden, np.nan, values)
+    filled = again.fit(seen, t=t).impute(seen, t=t, level=_LEVEL)
+    centre, spread = np.nanmean(seen, axis=0), np.nanstd(seen, axis=0)
+    column = np.nonzero(hidden)[1]
+    truth, scale = values[hidden], np.where(spread > 0, spread, 1.0)[column]
+    inside = (filled.lower[hidden] <= truth) & (truth <= filled.upper[hidden])
+
+    def error(guess: Float) -> float:
+        return float(np.sqrt(np.mean(((guess - truth) / scale) ** 2)))
+
+    return {
+        "error_in_standard_units": error(filled.mean[hidden]),
+        "error_of_column_means": error(centre[column]),
+        f"share_in_intervals_of_{100 * _LEVEL:.0f}_percent": float(inside.mean()),
+        "held_out_cells": int(hidden.sum()),
+        "features": float(again.n_features_.mean()),
+    }
 
 
 def _grid(*columns: str) -> Grid:

@@ -10,7 +10,6 @@ from thincrm.cli.kept import kept_reading, kept_texts
 from thincrm.cli.terminal import feature_table, topic_table
 from thincrm.cli.voice import Voice
 from thincrm.errors import InvalidInput
-from thincrm.estimators.exchange import write_tables
 
 __all__ = ["export", "load_topics", "report", "show"]
 
@@ -18,16 +17,16 @@ __all__ = ["export", "load_topics", "report", "show"]
 def show(voice: Voice, model: Any, run: Path, skipped: int = 0) -> bool:
     """Write a fitted model's tables, print a summary; tell whether its run is complete."""
     is_topics = isinstance(model, tc.TopicModel)
-    files = write_tables(_tables(model), run / "tables")
+    files = model.to_csv(run / "tables")
     voice.say(topic_table(model) if is_topics else feature_table(model))
     counted = model.n_topics_ if is_topics else model.n_features_
     what = "topics" if is_topics else "features"
     low, high = int(counted.min()), int(counted.max())
     number = f"{low}" if low == high else f"{low} to {high}"
-    verdict = model.verdict() if hasattr(model, "verdict") else ""
+    verdict = model.verdict()
     voice.say(f"{number} {what} in use; the largest are shown. {verdict}")
     voice.say(f"{len(files)} tables are in {run / 'tables'}.")
-    complete = bool(getattr(model, "complete_", True))
+    complete = bool(model.complete_)
     if not complete:
         voice.say(f"Stopped early: this is what there is so far. Go on: thincrm resume {run}")
     elif is_topics:
@@ -37,22 +36,11 @@ def show(voice: Voice, model: Any, run: Path, skipped: int = 0) -> bool:
         complete=complete,
         skipped=skipped,
         verdict=str(verdict),
-        converged=bool(getattr(verdict, "ok", False)),
+        converged=bool(verdict.ok),
         **{f"n_{what}": [low, high]},
         files=[str(file) for file in files],
     )
     return complete
-
-
-def _tables(model: Any) -> dict[str, Any]:
-    if hasattr(model, "tables"):
-        return dict(model.tables())
-    activation = model.activation()
-    return {
-        "features": model.features_.reset_index(),
-        "shares": model.shares_.reset_index(),
-        "activation": activation,
-    }
 
 
 def load_topics(run: Path) -> Any:
@@ -77,7 +65,7 @@ def export(run: Path, to: str, path: Path) -> list[Path]:
     """Write a run for another program; return the files."""
     model = tc.load(run) if to != "pyldavis" else load_topics(run)
     if to == "csv":
-        return write_tables(_tables(model), path)
+        return list(model.to_csv(path))
     if to == "pyldavis":
         model.to_pyldavis(path)
     else:

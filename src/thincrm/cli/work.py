@@ -110,12 +110,9 @@ def fit_features(
     voice.say(
         f"{table.values.shape[0]:,} rows, {table.values.shape[1]:,} columns, {holes:,} holes."
     )
-    model: Any = tc.FeatureModel(thinning=_thinning(thinning), **settings)
-    if hasattr(model, "save"):
-        with keep_source(out, reading | {"source": path.name, "kind": "table"}):
-            model.fit(table.values, t=table.t, out=out)
-    else:  # feature models are not kept in files yet: tables are all there is
-        model.fit(table.values, t=table.t)
+    model = tc.FeatureModel(thinning=_thinning(thinning), **settings)
+    with keep_source(out, reading | {"source": path.name, "kind": "table"}):
+        model.fit(table.values, t=table.t, out=out)
     return show(voice, model, out, table.skipped)
 
 
