@@ -32,7 +32,7 @@ def whole_files():
         "a.csv": table,
         "a.tsv": frame.to_csv(index=False, sep="\t").encode(),
         "a.jsonl": lines,
-        "a.csv.gz": gzip.compress(table),
+        "a.csv.gz": gzip.compress(table, mtime=0),
         "a.mtx": market.getvalue(),
         "uci.txt": b"2\n2\n2\n1 1 3\n2 2 1\n",
         "a.ldac": b"1 0:3\n2 0:1 1:1\n",
