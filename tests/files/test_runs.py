@@ -88,6 +88,25 @@ def test_growth_goes_on(tmp_path, monkeypatch, n_sweeps):
     assert bits(tc.resume(tmp_path)) == bits(grown)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"burstiness": 0.5, "concentration": 1},
+        {"burstiness": 0.0, "thinning": tc.Always()},
+        {"levy": tc.BetaProcess(2.0, 3.0), "n_background": 2, "thinning": tc.Bump("box")},
+        {"levy": tc.StableProcess(2.0, 0.4), "thinning": tc.ProbitRVM(), "learn": False},
+    ],
+    ids=["fixed", "exchangeable", "windows", "stable"],
+)
+def test_every_kind_of_state_goes_on(tmp_path, monkeypatch, changes):
+    """From the checkpoint itself: no warning that it was found wanting and the run began anew."""
+    undo = stop_after(monkeypatch, 15, Killed)
+    with pytest.raises(Killed):
+        fit(tmp_path, n_chains=1, **changes)
+    undo()
+    assert bits(tc.resume(tmp_path)) == bits(fit(n_chains=1, **changes))
+
+
 @pytest.mark.parametrize("moment", ["before", "half", "whole", "after"])
 def test_a_crash_in_the_middle_of_any_write(tmp_path, monkeypatch, whole, moment):
     """Step by step through all writes of the run: each attempt dies one write later."""

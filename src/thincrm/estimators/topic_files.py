@@ -32,6 +32,7 @@ from thincrm.estimators.journal import rows_of
 from thincrm.estimators.stored import StoredModel
 from thincrm.estimators.topic_checks import Frame, check_draw, check_state
 from thincrm.gibbs.chains import Standing
+from thincrm.likelihood.usage import MOST_SHAPE
 
 __all__ = ["TopicFiles"]
 
@@ -44,6 +45,7 @@ class TopicFiles(StoredModel):
     """Packing and unpacking of `TopicModel`."""
 
     counts_: Any
+    burstiness: float | None
     covariates_: Covariates
     prepared_: Any
     row_: np.ndarray
@@ -122,6 +124,9 @@ class TopicFiles(StoredModel):
         length = self._length()
         need(standing.chain < length.n_chains and standing.sweep <= length.n_sweeps, "the sweep")
         check_state(self._frame(), standing.state)
+        learned = standing.state.burstiness * MOST_SHAPE <= 1.0 + 1e-9
+        fixed = standing.state.burstiness == self.burstiness
+        need(learned if self.burstiness is None else fixed, "the burstiness")
 
     def _trace(self) -> list[dict[str, float]]:
         return rows_of(
