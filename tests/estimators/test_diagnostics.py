@@ -118,7 +118,7 @@ def test_a_fitted_model_has_them_all(fitted):
 
 def test_heldout_scores_are_those_of_single_draws(fitted):
     model, heldout = fitted
-    one = TopicModel(**model.get_params()).set_params(n_draws=1, n_chains=1)
+    one = TopicModel(**model.get_params()).set_params(n_draws=1, n_chains=1, max_topics=40)
     one.fit(model.counts_, t=model.covariates_.labels()[model.covariates_.row])
     score = one._heldout_scores(heldout)
     assert score.shape == (1,)
