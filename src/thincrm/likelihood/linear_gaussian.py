@@ -192,7 +192,7 @@ def redraw_rows(
             log_open, log_shut = features.log_open_TK[t, k], features.log_shut_TK[t, k]
             log_mass, log_rest = features.log_mass_K[k], features.log_rest_K[k]
             total = 0.0
-            for n in range(begin, end):
+            for n in range(begin, end if log_open > -np.inf else begin):
                 i = n - begin
                 gain, size = _gain(scaled_FP[k], square_FP[k], table.seen_NP[n], left_RP[i])
                 if used_NK[n, k] != 0:
