@@ -25,7 +25,11 @@ if TYPE_CHECKING:
         StableBetaProcess,
         StableProcess,
     )
-    from thincrm.likelihood import NegativeBinomialFactor, PoissonFactor
+    from thincrm.likelihood import (
+        GammaNegativeBinomialFactor,
+        NegativeBinomialFactor,
+        PoissonFactor,
+    )
     from thincrm.measure import ThinnedCRM
     from thincrm.ports import GateEvidence, MassEvidence
     from thincrm.report import write_report
@@ -38,6 +42,7 @@ _HOME = {
     "DependentIBP": "estimators",
     "FeatureModel": "estimators",
     "FunctionThinning": "thinning",
+    "GammaNegativeBinomialFactor": "likelihood",
     "GammaProcess": "levy",
     "GateEvidence": "ports",
     "GeneralizedGammaProcess": "levy",
@@ -68,6 +73,7 @@ __all__ = [
     "DependentIBP",
     "FeatureModel",
     "FunctionThinning",
+    "GammaNegativeBinomialFactor",
     "GammaProcess",
     "GateEvidence",
     "GeneralizedGammaProcess",

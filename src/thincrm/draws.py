@@ -30,7 +30,7 @@ class TopicDraw:
     concentration : float
         Of the topics' Dirichlet prior.
     usage : Usage
-        Shape, q and log(1 - q) of every topic's negative binomial.
+        Shape, q and log(1 - q) of every topic's negative binomial; levels' shares.
     log_odds : (T, K) float
         Log odds of being open at the distinct covariate rows.
     x : named tuple or None
@@ -41,6 +41,8 @@ class TopicDraw:
         1 / s of the bursty words; 0: none.
     labels : (N,) int or None
         Topic of each token, kept where words are bursty.
+    level : (D,) int or None
+        Level of each document, where the likelihood has levels.
     scalars : dict of str to float
         Label-free quantities: number of topics, log joint, parameters of the Lévy measure, ...
     """
@@ -56,6 +58,7 @@ class TopicDraw:
     scalars: dict[str, float]
     burstiness: float = 0.0
     labels: np.ndarray | None = None
+    level: np.ndarray | None = None
 
     @property
     def tokens(self) -> Int:

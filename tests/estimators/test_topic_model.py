@@ -10,7 +10,7 @@ from thincrm.errors import InvalidInput, InvalidType
 from thincrm.estimators import TopicModel
 from thincrm.estimators.topic_tables import _band
 from thincrm.levy import BetaProcess, GammaProcess
-from thincrm.likelihood import PoissonFactor
+from thincrm.likelihood import GammaNegativeBinomialFactor, PoissonFactor
 from thincrm.thinning import Always, ProbitRVM
 
 SETTINGS = {"max_topics": 12, "n_sweeps": 90, "n_draws": 12, "random_state": 3, "quiet": True}
@@ -100,6 +100,21 @@ def test_undated_documents_are_dated(fitted):
         assert chance.columns[chance.iloc[1].to_numpy().argmax()] > 1908
 
 
+def test_documents_with_levels_are_read_and_dated():
+    model = TopicModel(likelihood=GammaNegativeBinomialFactor(), **SETTINGS).fit(X, t=YEAR)
+    new = np.zeros((2, 12), int)
+    new[0, :4], new[1, 4:8] = 6, 60
+    assert model.transform(new, t=[1902, 1915])[0].argmax() == early_topic(model)
+    np.testing.assert_allclose(model.transform(new).sum(axis=1), 1.0)
+    for method in ("gibbs", "particles", "cheap"):
+        chance = model.predict_time(new, method=method, n_draws=3)
+        np.testing.assert_allclose(chance.sum(axis=1), 1.0)
+        assert chance.columns[chance.iloc[0].to_numpy().argmax()] < 1910
+        assert chance.columns[chance.iloc[1].to_numpy().argmax()] > 1908
+    share = model.activation().groupby("t")["share"].sum()
+    np.testing.assert_allclose(share, 1.0, atol=0.05)
+
+
 @pytest.mark.parametrize(
     "factors",
     [
@@ -109,8 +124,19 @@ def test_undated_documents_are_dated(fitted):
         {"levy": BetaProcess(2.0, 3.0), "thinning": ProbitRVM()},
         {"n_background": 1},
         {"learn": False, "concentration": 0.1, "levy": GammaProcess(2.0, 0.5)},
+        {"likelihood": GammaNegativeBinomialFactor()},
+        {"likelihood": GammaNegativeBinomialFactor(), "thinning": Always(), "max_topics": "grow"},
     ],
-    ids=["default", "static", "bnbp", "thinned bnbp", "background", "fixed"],
+    ids=[
+        "default",
+        "static",
+        "bnbp",
+        "thinned bnbp",
+        "background",
+        "fixed",
+        "levels",
+        "static levels",
+    ],
 )
 def test_every_product_predicts_better_than_single_words(factors):
     train, heldout = split_words(X, 0.2, 1)

@@ -19,6 +19,7 @@ FACTORS = {
     "exchangeable": {"thinning": tc.Always()},
     "negative binomial": {"levy": tc.BetaProcess(2.0, 3.0), "n_background": 1},
     "generalised gamma": {"levy": tc.GeneralizedGammaProcess(2.0, 0.3, 1.0), "burstiness": 0.0},
+    "levels": {"likelihood": tc.GammaNegativeBinomialFactor((1.0, 4.0, 16.0))},
     "growing": {"max_topics": "grow", "learn": False, "concentration": 0.1},
 }
 

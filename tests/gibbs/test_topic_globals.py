@@ -136,8 +136,8 @@ class Stretched:
     def __init__(self, factor):
         self.usage, self.factor = factor.usage, factor
 
-    def mass_evidence(self, shape, evidence, opened):
-        return self.factor.mass_evidence(1.1 * shape, evidence, opened)
+    def mass_evidence(self, rng, shape, *rest):
+        return self.factor.mass_evidence(rng, 1.1 * shape, *rest)
 
 
 @every_factor
@@ -147,13 +147,13 @@ def test_ten_percent_errors_of_masses_are_rejected(name, change):
 
 
 OPEN = {  # how many documents a topic is open in: wrong answers
-    "all documents": lambda rng, usage, evidence, odds: np.full(
-        usage.q.size, evidence.trials.sum()
+    "all documents": lambda rng, usage, evidence, odds: np.broadcast_to(
+        evidence.trials[:, None], odds.shape
     ),
-    "only those with tokens": lambda rng, usage, evidence, odds: evidence.positive.sum(0),
+    "only those with tokens": lambda rng, usage, evidence, odds: evidence.positive,
     "silent ones as likely as any": lambda rng, usage, evidence, odds: (
         evidence.positive + rng.binomial(evidence.trials[:, None] - evidence.positive, expit(odds))
-    ).sum(0),
+    ),
 }
 
 
@@ -166,8 +166,8 @@ def test_wrong_counts_of_open_documents_are_rejected(monkeypatch, name, twin):
 
 
 def test_overflow_without_the_tokens_is_rejected(monkeypatch):
-    def wrong(self, shape, evidence, opened):
-        return MassEvidence.of(shape.size, hits=evidence.total, overflow=shape * opened)
+    def wrong(self, rng, shape, log_mass, evidence, opened):
+        return MassEvidence.of(shape.size, hits=evidence.total, overflow=shape * opened.sum(0))
 
     monkeypatch.setattr(PoissonFactor, "mass_evidence", wrong)
     assert_rejected(verdict("poisson", [block(redraw_masses)]))

@@ -11,7 +11,11 @@ import thincrm.levy.learning as learning
 import thincrm.likelihood.topics as topics
 from thincrm.gibbs.topics import SWEEP, TopicProblem, redraw_levy, redraw_topics
 from thincrm.levy import BetaProcess, GammaProcess
-from thincrm.likelihood import NegativeBinomialFactor, PoissonFactor
+from thincrm.likelihood import (
+    GammaNegativeBinomialFactor,
+    NegativeBinomialFactor,
+    PoissonFactor,
+)
 from thincrm.likelihood.topics import draw_topics
 from thincrm.testing import assert_passed, assert_rejected, looped, two_sample_test
 from thincrm.thinning import Always, Bump, ProbitRVM, SigmoidGP
@@ -28,7 +32,9 @@ CASES = {
     "gp, negative binomial": (SigmoidGP(widths=(2.0, 40.0), bias_mean=0.2), False, 1),
     "bump, poisson": (Bump(length=(0.4, 0.5), height=0.9), True, 2),
     "always, negative binomial": (Always(), False, 0),
+    "rvm, levels": (ProbitRVM(widths=(2.0, 40.0), bias_mean=0.3, shape=1.5, rate=0.8), True, 1),
 }
+ODDS = np.array([0.3, 1.0, 4.0])  # of levels
 
 
 @pytest.fixture(autouse=True)
@@ -88,22 +94,36 @@ def draw(name):
         x = thinning.draw(rng, K - n_background, prepared)
         open_TK = expit(thinning.log_odds(x, prepared))
         open_TK = np.hstack([np.ones((len(open_TK), n_background)), open_TK])
-        size_DK = draw_sizes(rng, poisson, shape, mass, open_TK[row])
+        share = rng.dirichlet(np.ones(ODDS.size))
+        if name.endswith("levels"):
+            level, shape = rng.choice(ODDS.size, ROW.size, p=share), np.ones(K)
+            q_D1 = (ODDS / (1 + ODDS))[level, None]
+            size_DK = draw_sizes(rng, False, mass, q_D1, open_TK[row])
+        else:
+            level, size_DK = None, draw_sizes(rng, poisson, shape, mass, open_TK[row])
         theta_PK = rng.dirichlet(np.full(P, concentration), K).T
         document, topic = np.nonzero(size_DK)
         pairs = document, topic, size_DK[document, topic]
         tokens, label, fresh = draw_tokens(rng, pairs, theta_PK, ROW.size, 1 / s)
         problem = TopicProblem(
             levy=levy, thinning=thinning, prepared=prepared, tokens=tokens,
-            likelihood=PoissonFactor() if poisson else NegativeBinomialFactor(),
+            likelihood=likelihood_of(name),
             row=row.astype(np.int32), order=np.arange(ROW.size, dtype=np.int32),
             trials=np.bincount(row), n_topics=K, n_background=n_background, concentration=None,
             learn_masses=True, burstiness=None,
         )  # fmt: skip
-        state = as_state(problem, label, fresh, theta_PK, shape, log_mass, x)
+        state = as_state(problem, label, fresh, theta_PK, shape, log_mass, x, level)
+        if level is not None:
+            state = replace(state, log_share=np.log(share))
         return problem, replace(state, concentration=concentration, burstiness=1 / s)
 
     return of
+
+
+def likelihood_of(name):
+    if name.endswith("levels"):
+        return GammaNegativeBinomialFactor(tuple(ODDS))
+    return PoissonFactor() if CASES[name][1] else NegativeBinomialFactor()
 
 
 def functionals(name):
@@ -117,6 +137,8 @@ def functionals(name):
         counts, log_mass = state.evidence.counts[:, :K], state.log_mass
         a, h, s = state.concentration, state.shape, 1 / state.burstiness
         urn = (gammaln(s + size_DK) - gammaln(s)).sum()
+        level = np.zeros(ROW.size, int) if state.level is None else state.level
+        log_share = np.zeros(1) if state.level is None else state.log_share
         return {
             "tokens of topic 0 in document 0": size_DK[0, 0],
             "squares": (size_DK**2).sum(),
@@ -138,6 +160,10 @@ def functionals(name):
             "p": expit(odds[0, 0]),
             "p squared": (expit(odds) ** 2).sum(),
             "p times tokens": (expit(odds)[problem.row] * size_DK[:, n_background:]).sum(),
+            "level": level[0],
+            "level times tokens": (level * size_DK.sum(1)).sum(),
+            "log share": log_share[0],
+            "levels given shares": log_share[level].sum(),
             "urn": s,
             "urn given echoes": counts.sum() * np.log(s) - urn,
         }

@@ -10,9 +10,13 @@ import pytest
 from thincrm.data.counts import as_counts, tokens
 from thincrm.data.covariates import covariates
 from thincrm.gibbs.chains import run_chain
-from thincrm.gibbs.topics import SWEEP, TopicProblem, expand, start_state
+from thincrm.gibbs.topics import SWEEP, TopicProblem, expand, rows_of, start_state
 from thincrm.levy import BetaProcess, GammaProcess
-from thincrm.likelihood import NegativeBinomialFactor, PoissonFactor
+from thincrm.likelihood import (
+    GammaNegativeBinomialFactor,
+    NegativeBinomialFactor,
+    PoissonFactor,
+)
 from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import using_threads
 from thincrm.thinning import Bump, ProbitRVM
@@ -21,6 +25,7 @@ SEED, N_SWEEPS = 3, 5
 PRODUCTS = {
     "rvm, poisson": (GammaProcess(), ProbitRVM(), PoissonFactor()),
     "bump, negative binomial": (BetaProcess(), Bump(), NegativeBinomialFactor()),
+    "bump, levels": (GammaProcess(), Bump(), GammaNegativeBinomialFactor()),
 }
 every_product = pytest.mark.parametrize("name", PRODUCTS)
 
@@ -109,12 +114,13 @@ def check_evidence(problem, state):
     n_documents, K, word = problem.row.size, problem.n_topics, problem.tokens.word
     size_DK = np.zeros((n_documents, K), int)
     np.add.at(size_DK, (owner_of(problem), state.topic), 1)
-    evidence = state.evidence
+    evidence, row = state.evidence, rows_of(problem, state.level)
     np.testing.assert_array_equal(evidence.total, size_DK.sum(0))
-    for t in range(len(problem.trials)):
-        here = size_DK[problem.row == t]
-        np.testing.assert_array_equal(evidence.positive[t], (here > 0).sum(0))
-        assert problem.trials[t] == len(here)
+    assert len(evidence.trials) == len(problem.trials) * max(1, problem.likelihood.n_levels)
+    for r in range(len(evidence.trials)):
+        here = size_DK[row == r]
+        np.testing.assert_array_equal(evidence.positive[r], (here > 0).sum(0))
+        assert evidence.trials[r] == len(here)
     for j, row in enumerate(evidence.above):
         np.testing.assert_array_equal(row, (size_DK > j).sum(0))
     cells_PK = np.zeros((problem.tokens.n_words, K), int)

@@ -12,7 +12,11 @@ from scipy.special import expit, gammaln
 from thincrm.data.counts import Tokens
 from thincrm.gibbs.topics import TopicProblem, TopicState, count_topics, redraw_tokens
 from thincrm.levy import BetaProcess, GammaProcess
-from thincrm.likelihood import NegativeBinomialFactor, PoissonFactor
+from thincrm.likelihood import (
+    GammaNegativeBinomialFactor,
+    NegativeBinomialFactor,
+    PoissonFactor,
+)
 from thincrm.likelihood.usage import padded
 from thincrm.ports import GateEvidence
 
@@ -63,12 +67,15 @@ class World:
     mass: float = 0.9  # of one topic: gamma/K, or alpha/K
     rate: float = 0.7  # or the beta process's concentration
     burstiness: float = 0.0
+    odds: tuple[float, ...] | None = None  # of levels, equally likely: masses are shapes
 
     def levy(self, n_atoms):
         kind = GammaProcess if self.poisson else BetaProcess
         return kind(self.mass * n_atoms, self.rate)
 
     def likelihood(self):
+        if self.odds is not None:
+            return GammaNegativeBinomialFactor(self.odds)
         return PoissonFactor(self.shape) if self.poisson else NegativeBinomialFactor(self.shape)
 
     def draw(self, rng):
@@ -79,18 +86,18 @@ class World:
         open_TRK = expit(self.thinning.log_odds(x, thinning.inner_prepared)).reshape(T, R, K)
         if self.poisson:
             mass_RK = rng.gamma(self.mass, 1 / self.rate, (R, K))
-            shape_RK = np.full((R, K), self.shape)
+            shape_RK = np.full((R, K), self.shape or 1.0)
         else:
             mass_RK = rng.beta(self.rate * self.mass, self.rate * (1 - self.mass), (R, K))
             shape_RK = rng.gamma(1.0, 1.0, (R, K)) if self.shape is None else self.shape
             shape_RK = np.broadcast_to(shape_RK, (R, K))
-        size_RDK = draw_sizes(
-            rng,
-            self.poisson,
-            shape_RK[:, None],
-            mass_RK[:, None],
-            open_TRK.transpose(1, 0, 2)[:, ROW],
-        )
+        open_RDK, level_RD = open_TRK.transpose(1, 0, 2)[:, ROW], None
+        if self.odds is None:
+            size_RDK = draw_sizes(rng, self.poisson, shape_RK[:, None], mass_RK[:, None], open_RDK)
+        else:
+            level_RD = rng.integers(0, len(self.odds), (R, ROW.size))
+            q_RD1 = odds_of(self, level_RD)[..., None] / (1 + odds_of(self, level_RD)[..., None])
+            size_RDK = draw_sizes(rng, False, mass_RK[:, None], q_RD1, open_RDK)
         theta_PK = rng.dirichlet(np.full(P, self.concentration), R * K).T
         document, topic = np.nonzero(size_RDK.reshape(R * ROW.size, K))
         size = size_RDK.reshape(R * ROW.size, K)[document, topic]
@@ -106,8 +113,13 @@ class World:
             learn_masses=False, burstiness=self.burstiness,
         )  # fmt: skip
         shape_K, log_mass_K = shape_RK.ravel(), np.log(mass_RK.ravel())
-        state = as_state(problem, label_N, fresh_N, theta_PK, shape_K, log_mass_K, x)
+        state = as_state(problem, label_N, fresh_N, theta_PK, shape_K, log_mass_K, x, level_RD)
         return problem, state
+
+
+def odds_of(world, level):
+    """Return p / (1 - p) of documents of given levels."""
+    return np.asarray(world.odds)[level]
 
 
 def draw_sizes(rng, poisson, shape, mass, activation):
@@ -147,8 +159,9 @@ def draw_echoes(rng, size, word, fresh, burstiness):
                 fresh[first + i] = False
 
 
-def as_state(problem, label_N, fresh_N, theta_PK, shape_K, log_mass_K, x):
-    usage, evidence = count_topics(problem, label_N)
+def as_state(problem, label_N, fresh_N, theta_PK, shape_K, log_mass_K, x, level=None):
+    level_D, n_levels = None if level is None else level.ravel(), problem.likelihood.n_levels
+    usage, evidence = count_topics(problem, label_N, level_D)
     counts = np.zeros_like(evidence.counts)
     np.add.at(counts, (problem.tokens.word, label_N), fresh_N)
     theta = np.zeros((len(theta_PK), padded(problem.n_topics)), np.float32)
@@ -157,7 +170,8 @@ def as_state(problem, label_N, fresh_N, theta_PK, shape_K, log_mass_K, x):
         topic=label_N, theta=theta, concentration=problem.concentration or 1.0,
         shape=np.array(shape_K), log_mass=np.array(log_mass_K), x=x, levy=problem.levy,
         usage=usage, evidence=evidence._replace(counts=counts),
-        burstiness=problem.burstiness or 0.0,
+        burstiness=problem.burstiness or 0.0, level=level_D,
+        log_share=None if level is None else np.full(n_levels, -np.log(n_levels)),
     )  # fmt: skip
 
 
@@ -216,10 +230,15 @@ def _values(world, problem, state):
     odds_TK = inner.inner.log_odds(state.x, inner.inner_prepared)
     p_RDK = expit(odds_TK).reshape(TIMES.size, R, K).transpose(1, 0, 2)[:, ROW]
     mass_RK = np.exp(log_mass_RK)
-    q_RK = mass_RK / (1 + mass_RK) if world.poisson else mass_RK
+    if world.odds is None:
+        q = (mass_RK / (1 + mass_RK) if world.poisson else mass_RK)[:, None]
+        level_RD = np.zeros((R, D), int)
+    else:
+        shape_RK, level_RD = mass_RK, state.level.reshape(R, D)
+        q = (odds_of(world, level_RD) / (1 + odds_of(world, level_RD)))[..., None]
     with np.errstate(divide="ignore"):
-        log_rest = np.log1p(-np.minimum(q_RK, 1 - 1e-16))
-    fit = _log_sizes(size_RDK, shape_RK[:, None], np.log(q_RK)[:, None], log_rest[:, None], p_RDK)
+        log_rest = np.log1p(-np.minimum(q, 1 - 1e-16))
+    fit = _log_sizes(size_RDK, shape_RK[:, None], np.log(q), log_rest, p_RDK)
     words = (count_PRK * log_theta).sum((0, 2))
     return {
         "tokens of topic 0 in document 0": size_RDK[:, 0, 0],
@@ -237,7 +256,10 @@ def _values(world, problem, state):
         "p": p_RDK[:, 0, 0],
         "p squared": (p_RDK**2).sum((1, 2)),
         "p times tokens": (p_RDK * size_RDK).sum((1, 2)),
-        "p times silence": (p_RDK * (size_RDK == 0) * log_rest[:, None]).sum((1, 2)),
+        "p times silence": (p_RDK * (size_RDK == 0) * log_rest).sum((1, 2)),
+        "level": level_RD[:, 0],
+        "level times tokens": (level_RD * size_RDK.sum(2)).sum(1),
+        "level times shape times p": (level_RD[..., None] * shape_RK[:, None] * p_RDK).sum((1, 2)),
         "log joint": fit + words,
     }
 

@@ -24,7 +24,11 @@ from thincrm.levy import (
     StableBetaProcess,
     StableProcess,
 )
-from thincrm.likelihood import NegativeBinomialFactor, PoissonFactor
+from thincrm.likelihood import (
+    GammaNegativeBinomialFactor,
+    NegativeBinomialFactor,
+    PoissonFactor,
+)
 from thincrm.likelihood.usage import TopicEvidence, Usage
 from thincrm.thinning import Always, Bump, ProbitRVM, SigmoidGP
 from thincrm.thinning.always import AlwaysState
@@ -45,7 +49,7 @@ __all__ = [
 
 LEVY = (BetaProcess, GammaProcess, GeneralizedGammaProcess, StableBetaProcess, StableProcess)
 THINNING = (Always, Bump, ProbitRVM, SigmoidGP)
-LIKELIHOOD = (NegativeBinomialFactor, PoissonFactor)
+LIKELIHOOD = (GammaNegativeBinomialFactor, NegativeBinomialFactor, PoissonFactor)
 CODEC = Codec(
     [
         *LEVY, *THINNING, *LIKELIHOOD,

@@ -20,10 +20,12 @@ from thincrm.gibbs.topics import (
     TopicState,
     expand,
     log_odds_of,
+    rows_of,
     start_state,
     usage_of,
 )
-from thincrm.likelihood.usage import Usage
+from thincrm.likelihood.levels import spread
+from thincrm.likelihood.usage import log_silent_at
 from thincrm.numerics.streams import sweep_generator
 
 __all__ = ["Plan", "Watch", "sample"]
@@ -128,7 +130,6 @@ def keep(problem: TopicProblem, state: TopicState, chain: int, sweep: int) -> To
     rank[used] = np.arange(used.size)
     _, topic, size = state.usage.pairs(problem.tokens)
     thinned = used[used >= problem.n_background] - problem.n_background
-    usage = Usage(*(part[used] for part in usage_of(problem, state)))
     more = {
         "n_topics": used.size,
         "n_large_topics": int((total >= 0.005 * total.sum()).sum()),
@@ -140,30 +141,35 @@ def keep(problem: TopicProblem, state: TopicState, chain: int, sweep: int) -> To
         sweep=sweep,
         words=sparse.csc_array(state.evidence.counts[:, used]),
         concentration=state.concentration,
-        usage=usage,
+        usage=usage_of(problem, state).of(used),
         log_odds=log_odds_of(problem, state.x)[:, used],
         x=type(state.x)(*(part[thinned] for part in state.x)),
         documents=document_topics(state.usage.n_used, rank[topic], size, used.size),
         scalars={**more, **scalars(state)},
         burstiness=state.burstiness,
         labels=rank[state.topic].astype(state.topic.dtype) if state.burstiness > 0.0 else None,
+        level=state.level,
     )
 
 
 def log_joint(problem: TopicProblem, state: TopicState) -> float:
-    """Return log p(words, their topics | globals), topics, gates and usages integrated out."""
+    """Return log p(words, their topics, levels | globals); topics, gates, usages are out."""
     words, a = len(state.theta), state.concentration
     counts = state.evidence.counts[:, : problem.n_topics]
     total = state.evidence.total
     fit = (gammaln(words * a) - gammaln(words * a + total)).sum()
     cells = counts[counts > 0]
     fit += (gammaln(a + cells) - gammaln(a)).sum()
-    usage, log_odds = usage_of(problem, state), log_odds_of(problem, state.x)
+    usage, log_odds = spread(usage_of(problem, state), log_odds_of(problem, state.x))
     document, topic, size = state.usage.pairs(problem.tokens)
     fit += (gammaln(usage.shape[topic] + size) - gammaln(usage.shape[topic])).sum()
     with np.errstate(divide="ignore"):
-        fit += (size * np.log(usage.q[topic]) + usage.log_silent[topic]).sum()
-    fit += log_expit(log_odds[problem.row[document], topic]).sum()
+        log_q, log_silent = np.broadcast_arrays(np.log(usage.q), usage.log_silent, log_odds)[:2]
+    pair = rows_of(problem, state.level)[document], topic
+    fit += (size * log_q[pair] + log_silent[pair]).sum()
+    fit += log_expit(log_odds[pair]).sum()
     silent = state.evidence.trials[:, None] - state.evidence.positive
-    quiet = np.logaddexp(log_expit(-log_odds), log_expit(log_odds) + usage.log_silent)
-    return float(fit + (silent * quiet).sum())
+    fit += (silent * log_silent_at(usage, log_odds)).sum()
+    if state.log_share is not None:
+        fit += state.log_share[state.level].sum()
+    return float(fit)

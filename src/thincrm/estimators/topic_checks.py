@@ -53,11 +53,16 @@ def check_draw(frame: Frame, draw: Any) -> None:
     positive(draw.concentration, "a draw's concentration")
     positive(draw.burstiness, "a draw's burstiness", zero=True)
     need(isinstance(draw.usage, Usage), "a draw's usage")
-    for name, part in zip(Usage._fields, draw.usage, strict=True):
-        floats(part, (n_topics,), f"a draw's {name}")
-    need(np.all((draw.usage.shape > 0) & (draw.usage.shape <= MOST_SHAPE)), "a draw's shape")
+    n_levels = frame.likelihood.n_levels
+    like_q = (n_levels, 1) if n_levels else (n_topics,)
+    floats(draw.usage.shape, (n_topics,), "a draw's shape")
+    floats(draw.usage.q, like_q, "a draw's q")
+    floats(draw.usage.log_rest, like_q, "a draw's log_rest", finite=False)
     need(np.all((draw.usage.q >= 0) & (draw.usage.log_rest <= 0)), "a draw's q")
     need(np.allclose(draw.usage.q, -np.expm1(draw.usage.log_rest), 0.0, 1e-9), "a draw's q")
+    _check_levels(frame, draw.level, draw.usage.log_share)
+    most = np.inf if n_levels else MOST_SHAPE
+    need(np.all((draw.usage.shape > 0) & (draw.usage.shape <= most)), "a draw's shape")
     floats(draw.log_odds, (n_rows, n_topics), "a draw's log odds", finite=False)
     need(hasattr(draw.x, "_fields") and isinstance(draw.x[0], np.ndarray), "the curves")
     n_atoms = len(draw.x[0])
@@ -67,6 +72,17 @@ def check_draw(frame: Frame, draw: Any) -> None:
     if draw.labels is not None:
         places(draw.labels, (n_tokens,), n_topics, "a draw's tokens")
     check_scalars(draw.scalars, "n_topics")
+
+
+def _check_levels(frame: Frame, level: Any, log_share: Any) -> None:
+    """Refuse levels of documents, or shares of levels, that the likelihood does not have."""
+    n_levels = frame.likelihood.n_levels
+    if n_levels == 0:
+        need(level is None and log_share is None, "the documents' levels")
+        return
+    places(level, frame.length.shape, n_levels, "the documents' levels")
+    floats(log_share, (n_levels,), "the shares of the levels")
+    need(np.all(log_share <= 0), "the shares of the levels")
 
 
 def check_state(frame: Frame, state: Any) -> None:
@@ -88,6 +104,7 @@ def check_state(frame: Frame, state: Any) -> None:
     need(np.all(state.log_mass < np.log(frame.likelihood.support) + 1e-9), "the masses")
     need(isinstance(state.levy, LEVY) and type(state.levy) is type(frame.levy), "the masses' law")
     check_curves(frame.thinning, frame.prepared, state.x, n_topics - frame.n_background)
+    _check_levels(frame, state.level, state.log_share)
     _check_evidence(frame, state, n_topics)
     need(isinstance(state.usage, DocumentTopics), "the documents' topics")
     places(state.usage.n_used, (n_documents,), np.inf, "the documents' topics")
@@ -98,10 +115,13 @@ def check_state(frame: Frame, state: Any) -> None:
 
 def _check_evidence(frame: Frame, state: TopicState, n_topics: int) -> None:
     found, n_tokens = state.evidence, int(frame.length.sum())
+    n_levels = max(1, frame.likelihood.n_levels)
     need(isinstance(found, TopicEvidence), "the counts")
     places(found.counts, state.theta.shape, n_tokens + 1, "the counts")
-    places(found.positive, (len(frame.trials), n_topics), np.inf, "the counts")
-    need(np.all(found.positive <= frame.trials[:, None]), "the counts")
+    places(found.trials, (len(frame.trials) * n_levels,), np.inf, "the counts")
+    trials_TB = found.trials.reshape(-1, n_levels)
+    need(np.array_equal(trials_TB.sum(axis=1), frame.trials), "the counts")
+    places(found.positive, (found.trials.size, n_topics), np.inf, "the counts")
+    need(np.all(found.positive <= found.trials[:, None]), "the counts")
     need(isinstance(found.above, np.ndarray) and found.above.ndim == 2, "the counts")
     places(found.above, (len(found.above), n_topics), np.inf, "the counts")
-    need(np.array_equal(found.trials, frame.trials), "the counts")

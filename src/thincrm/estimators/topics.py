@@ -58,6 +58,8 @@ class TopicModel(
         exchangeable model. None: SigmoidGP().
     likelihood : likelihood or None
         None: PoissonFactor() for masses in (0, inf), NegativeBinomialFactor() for (0, 1).
+        GammaNegativeBinomialFactor(), for masses in (0, inf): documents differ in length for
+        reasons of their own.
     max_topics : int or "grow"
         The truncation: more topics than are needed. A warning says when they are all in use;
         "grow" adds topics during warm-up until they are not.

@@ -13,13 +13,14 @@ from thincrm.evaluate.inputs import (
     check_candidates,
     check_log_prior,
     known_tokens,
-    log_silent_at,
     mean_words,
     word_counts,
 )
 from thincrm.evaluate.lengths import log_length
 from thincrm.evaluate.particles import weigh_documents
 from thincrm.likelihood.documents import bursts
+from thincrm.likelihood.levels import add_levels, spread, sum_levels
+from thincrm.likelihood.usage import Usage, log_silent_at
 from thincrm.numerics.arrays import ArrayLike, Float, Seed, as_generator
 from thincrm.numerics.streams import fresh_key
 from thincrm.numerics.threads import map_blocks
@@ -70,37 +71,40 @@ def log_likelihood_at(
     """
     log_odds_CK = check_candidates(documents, log_odds_CK, draw)
     n_particles = check_count("n_particles", n_particles)
-    theta_PK, usage = draw.theta, draw.usage
-    documents = known_tokens(documents, theta_PK, mean_words(usage, log_odds_CK))
+    theta_PK = draw.theta
+    documents = known_tokens(documents, theta_PK, mean_words(draw.usage, log_odds_CK))
+    usage, log_odds_RK = spread(draw.usage, log_odds_CK)
     words, word_N = np.unique(documents.word, return_inverse=True)
     length, place_D = np.unique(np.diff(documents.start), return_inverse=True)
-    model = _candidates(draw, log_odds_CK, theta_PK[words], int(length.max(initial=0)))
-    out_DC = np.tile(log_silent_at(usage, log_odds_CK).sum(axis=1), (documents.n_documents, 1))
+    bursty = bursts(draw.burstiness, int(length.max(initial=0)))
+    model = _candidates(usage, log_odds_RK, theta_PK[words], bursty)
+    log_prior_DC = np.zeros((documents.n_documents, len(log_odds_CK)))
     if given_length:
-        log_length_NC = log_length(usage, log_odds_CK, length)
+        log_length_NC = log_length(draw.usage, log_odds_CK, length)
         log_length_NC[np.isneginf(log_length_NC)] = np.inf  # the document is impossible, too
-        out_DC -= log_length_NC[place_D]
+        log_prior_DC -= log_length_NC[place_D]
+    out_DR = add_levels(draw.usage, log_prior_DC, length[place_D])
+    out_DR = log_silent_at(usage, log_odds_RK).sum(axis=1) + out_DR
     key = fresh_key(as_generator(rng))
 
     def work(first: int, stop: int) -> None:
-        weigh_documents(first, stop, key, n_particles, documents.start, word_N, model, out_DC)
+        weigh_documents(first, stop, key, n_particles, documents.start, word_N, model, out_DR)
 
     map_blocks(work, documents.n_documents, _BLOCK)
+    out_DC = sum_levels(draw.usage, out_DR, logsumexp)
     counts = word_counts(documents)
     counts.data = gammaln(counts.data + 1.0)
     return np.asarray(out_DC - counts.sum(axis=1)[:, None])
 
 
 def _candidates(
-    draw: TopicDraw, log_odds_CK: Float, theta_PK: np.ndarray, longest: int
+    usage: Usage, log_odds_CK: Float, theta_PK: np.ndarray, bursty: tuple[Float, Float]
 ) -> Candidates:
     """Return what tokens weigh at each candidate."""
-    usage = draw.usage
-    unused_CK = usage.shape * usage.q * expit(log_odds_CK + usage.log_silent)
+    unused_CK = usage.shape * usage.gain * expit(log_odds_CK + usage.log_silent)
     unused_KC = unused_CK.T.copy()
     total_PC = theta_PK @ unused_KC
-    bursty = bursts(draw.burstiness, longest)
-    return Candidates(theta_PK, unused_CK, unused_KC, total_PC, usage.shape, usage.q, *bursty)
+    return Candidates(theta_PK, unused_CK, unused_KC, total_PC, usage.shape, usage.gain, *bursty)
 
 
 def cheap_log_score(documents: Tokens, log_odds_CK: ArrayLike, draw: TopicDraw) -> Float:

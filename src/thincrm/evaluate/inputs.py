@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit, log_expit
+from scipy.special import expit
 
 from thincrm.data.counts import Tokens
 from thincrm.draws import TopicDraw
@@ -19,7 +19,6 @@ __all__ = [
     "check_log_prior",
     "document_items",
     "known_tokens",
-    "log_silent_at",
     "mean_words",
     "word_counts",
 ]
@@ -59,13 +58,9 @@ def check_log_prior(log_prior_C: ArrayLike, n_candidates: int) -> Float:
 
 def mean_words(usage: Usage, log_odds_CK: Float) -> Float:
     """Return the (C, K) expected words of a document in each topic: a shape_k q_k / (1 - q_k)."""
+    if usage.log_share is not None:
+        return np.asarray(expit(log_odds_CK) * np.exp(usage.log_mean))
     return np.asarray(expit(log_odds_CK) * usage.shape * usage.q * np.exp(-usage.log_rest))
-
-
-def log_silent_at(usage: Usage, log_odds_CK: Float) -> Float:
-    """Return the (C, K) log P(no token in topic k) = log(1 - a + a (1 - q)^shape)."""
-    log_open = log_expit(log_odds_CK) + usage.log_silent
-    return np.asarray(np.logaddexp(log_expit(-log_odds_CK), log_open))
 
 
 def known_tokens(documents: Tokens, theta_PK: np.ndarray, mean_CK: Float) -> Tokens:

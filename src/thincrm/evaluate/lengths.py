@@ -16,10 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.fft import next_fast_len
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, logsumexp
 
-from thincrm.evaluate.inputs import log_silent_at
-from thincrm.likelihood.usage import Usage
+from thincrm.likelihood.usage import Usage, log_silent_at
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.compiled import compiled
 
@@ -47,13 +46,15 @@ class _Tilted(NamedTuple):
 
 def log_length(usage: Usage, log_odds_CK: Float, length_N: Int) -> Float:
     """Return the (N, C) log probabilities of documents of given lengths at each candidate."""
+    if usage.log_share is not None:
+        parts = [log_length(usage.at(b), log_odds_CK, length_N) for b in range(len(usage.q))]
+        return np.asarray(logsumexp(parts, axis=0, b=np.exp(usage.log_share)[:, None, None]))
     out_NC = np.full((length_N.size, len(log_odds_CK)), -np.inf)
     out_NC[length_N == 0] = log_silent_at(usage, log_odds_CK).sum(axis=1)
     for c, log_odds_K in enumerate(log_odds_CK):
         possible_K = (expit(log_odds_K) > 0.0) & (usage.shape * usage.q > 0.0)
         if possible_K.any():
-            part = Usage(*(value[possible_K] for value in usage))
-            _fill(part, log_odds_K[possible_K], length_N, out_NC[:, c])
+            _fill(usage.of(possible_K), log_odds_K[possible_K], length_N, out_NC[:, c])
     return out_NC
 
 

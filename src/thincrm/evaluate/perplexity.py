@@ -12,6 +12,7 @@ from thincrm.data.counts import Tokens
 from thincrm.draws import TopicDraw
 from thincrm.errors import InvalidInput
 from thincrm.evaluate.rates import add_rates
+from thincrm.likelihood.levels import level_rows, spread
 from thincrm.likelihood.usage import token_rates
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.threads import map_blocks
@@ -132,11 +133,13 @@ def _rates(
     cell_C, total_D = np.zeros(heldout.nnz), np.zeros(heldout.shape[0])
     longest = int(np.diff(documents.start).max(initial=0))
     for draw in draws:
-        theta_PK = draw.theta
-        rates = token_rates(draw.usage, draw.log_odds, theta_PK, draw.burstiness, longest)
+        theta_PK, (usage, log_odds) = draw.theta, spread(draw.usage, draw.log_odds)
+        rates = token_rates(usage, log_odds, theta_PK, draw.burstiness, longest)
+        level_D = draw.level
+        scale_D = np.ones(len(row_D)) if level_D is None else draw.usage.q[level_D, 0]
         spread_TP = rates.unused_TK.astype(float) @ theta_PK.T.astype(float)
         arguments = (
-            row_D,
+            level_rows(row_D, level_D, len(draw.usage.q)),
             documents.start,
             documents.word,
             draw.token_topics(),
@@ -144,6 +147,7 @@ def _rates(
             heldout.indices,
             rates,
             spread_TP,
+            scale_D,
             cell_C,
             total_D,
         )

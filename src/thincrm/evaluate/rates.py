@@ -22,6 +22,7 @@ def add_rates(
     held_word_C: np.ndarray,
     rates: Rates,
     spread_TP: np.ndarray,
+    scale_D: np.ndarray,
     cell_C: np.ndarray,
     total_D: np.ndarray,
 ) -> None:
@@ -29,7 +30,7 @@ def add_rates(
 
     lambda_dp = sum_k R_dk P(p | k), R_dk = q_k (shape_k + n_dk) and P(p | k) as in `documents` for
     the document's topics; R_dk = u_tk, P(p | k) = theta_kp for the others, whose sum over all
-    topics is spread_TP. Words are sorted in both documents and held-out cells.
+    topics is spread_TP; all times scale_D. Words are sorted in documents and held-out cells.
     """
     theta_PK, u_TK = rates.theta_PK, rates.unused_TK
     count_K, used = np.zeros(u_TK.shape[1], np.int32), np.empty(u_TK.shape[1], np.int32)
@@ -46,7 +47,7 @@ def add_rates(
         for j in range(n_used):
             k = used[j]
             total += rates.gain_K[k] * (rates.shape_K[k] + count_K[k]) - u_TK[row, k]
-        total_D[d] += total
+        total_D[d] += total * scale_D[d]
         n = start_D[d]
         for cell in range(held_start_D[d], held_start_D[d + 1]):
             p = held_word_C[cell]
@@ -61,6 +62,6 @@ def add_rates(
                 k, c = label_N[n], count_K[label_N[n]]
                 rate += rates.gain_K[k] * (rates.shape_K[k] + c) * rates.echo_J[c]
                 n += 1
-            cell_C[cell] += rate
+            cell_C[cell] += rate * scale_D[d]
         for j in range(n_used):
             count_K[used[j]] = 0

@@ -1,8 +1,8 @@
 """The topic models' sweep: an ordered list of updates of a state.
 
-tokens -> activations -> shape -> masses -> their law -> topics. Gates and usages are integrated
-out of the tokens and the activations; the other updates draw, for themselves, how many silent
-documents are open. So nothing of size documents x topics is ever made.
+levels -> tokens -> activations -> shape -> masses -> their law -> topics. Gates and usages are
+integrated out of the levels, the tokens and the activations; the other updates draw, for
+themselves, how many silent documents are open. So nothing of size documents x topics is ever made.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from thincrm.likelihood.documents import (
     redraw_documents,
     seat_words,
 )
+from thincrm.likelihood.levels import draw_levels, draw_shares, level_gates, level_rows, spread
 from thincrm.likelihood.topics import draw_topics, redraw_burstiness, redraw_concentration
 from thincrm.likelihood.usage import (
     TopicEvidence,
@@ -75,6 +76,8 @@ class TopicState:
     usage: DocumentTopics
     evidence: TopicEvidence
     burstiness: float = 0.0  # 1 / s
+    level: np.ndarray | None = None  # D; None: the likelihood has no levels
+    log_share: Float | None = None  # B: of the levels
 
 
 class DocumentTopics(NamedTuple):
@@ -106,7 +109,7 @@ Update = Callable[[np.random.Generator, TopicProblem, TopicState], TopicState]
 def usage_of(problem: TopicProblem, state: TopicState) -> Usage:
     """Return the negative binomials of the topics."""
     usage: Usage = problem.likelihood.usage(state.shape, state.log_mass)
-    return usage
+    return usage if state.log_share is None else usage._replace(log_share=state.log_share)
 
 
 def log_odds_of(problem: TopicProblem, x: Any) -> Float:
@@ -116,10 +119,33 @@ def log_odds_of(problem: TopicProblem, x: Any) -> Float:
     return np.concatenate([always, thinned], axis=1)
 
 
+def rows_of(problem: TopicProblem, level_D: np.ndarray | None) -> np.ndarray:
+    """Return the documents' rows in tables of covariate rows and levels."""
+    return level_rows(problem.row, level_D, problem.likelihood.n_levels)
+
+
+def redraw_levels(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
+    """Redraw the documents' levels, gates and usages integrated out, where there are any."""
+    if state.level is None:
+        return state
+    key, items = fresh_key(rng), np.arange(problem.row.size)
+    usage, log_odds = usage_of(problem, state), log_odds_of(problem, state.x)
+    level = draw_levels(key, items, problem.row, problem.tokens.start, state.usage, usage, log_odds)
+    evidence = add_up(problem, state.evidence.counts, state.usage, level)
+    return replace(state, level=level, evidence=evidence)
+
+
+def redraw_shares(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
+    """Redraw the shares of the levels."""
+    if state.level is None:
+        return state
+    return replace(state, log_share=draw_shares(rng, state.level, problem.likelihood.n_levels))
+
+
 def redraw_tokens(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
     """Redraw every token's topic; documents are shared out over the threads."""
     key, seat_key = fresh_key(rng), fresh_key(rng)
-    corpus, rates = corpus_of(problem), rates_of(problem, state)
+    corpus, rates = corpus_of(problem, state), rates_of(problem, state)
     topic, seat = state.topic.copy(), np.empty(state.topic.size, np.int8)
     usage, bounds = DocumentTopics.empty(problem.tokens, topic.dtype), share_out(corpus)
     counts = np.zeros((len(bounds) - 1, *state.theta.shape), np.int32)
@@ -130,20 +156,22 @@ def redraw_tokens(rng: np.random.Generator, problem: TopicProblem, state: TopicS
         seat_words(*mine, seat_key, corpus, rates, topic, seat, counts[block])
 
     map_blocks(work, len(bounds) - 1, 1)
-    evidence = add_up(problem, counts.sum(0, dtype=np.int32), usage)
+    evidence = add_up(problem, counts.sum(0, dtype=np.int32), usage, state.level)
     return replace(state, topic=topic, usage=usage, evidence=evidence)
 
 
-def corpus_of(problem: TopicProblem) -> Corpus:
+def corpus_of(problem: TopicProblem, state: TopicState) -> Corpus:
     """Return the documents as the token kernel takes them."""
-    documents = problem.tokens
+    documents, row, order = problem.tokens, rows_of(problem, state.level), problem.order
+    if state.level is not None:
+        order = np.argsort(row, kind="stable").astype(np.int32)
     items = np.arange(documents.n_documents)
-    return Corpus(problem.order, problem.row, items, documents.start, documents.word)
+    return Corpus(order, row, items, documents.start, documents.word)
 
 
 def rates_of(problem: TopicProblem, state: TopicState) -> Rates:
     """Return the pieces of the token weights."""
-    usage, log_odds = usage_of(problem, state), log_odds_of(problem, state.x)
+    usage, log_odds = spread(usage_of(problem, state), log_odds_of(problem, state.x))
     longest = int(np.diff(problem.tokens.start).max(initial=0))
     return token_rates(usage, log_odds, state.theta, state.burstiness, longest)
 
@@ -155,24 +183,36 @@ def share_out(corpus: Corpus) -> list[int]:
     return [0, *np.searchsorted(np.cumsum(length), shares).tolist(), len(length)]
 
 
-def add_up(problem: TopicProblem, counts_PK: np.ndarray, usage: DocumentTopics) -> TopicEvidence:
+def add_up(
+    problem: TopicProblem,
+    counts_PK: np.ndarray,
+    usage: DocumentTopics,
+    level_D: np.ndarray | None,
+) -> TopicEvidence:
     """Return what the documents' topics say of the globals."""
     document, topic, size = usage.pairs(problem.tokens)
-    n_rows, n_topics = len(problem.trials), problem.n_topics
-    place = problem.row[document].astype(np.int64) * n_topics + topic
+    row_D, trials = rows_of(problem, level_D), problem.trials
+    if level_D is not None:
+        trials = np.bincount(row_D, minlength=len(trials) * problem.likelihood.n_levels)
+    n_rows, n_topics = len(trials), problem.n_topics
+    place = row_D[document].astype(np.int64) * n_topics + topic
     positive = np.bincount(place, minlength=n_rows * n_topics).reshape(n_rows, n_topics)
     most = int(size.max(initial=1))
     place = (size - 1).astype(np.int64) * n_topics + topic
     sizes_JK = np.bincount(place, minlength=most * n_topics).reshape(most, n_topics)
     above = np.cumsum(sizes_JK[::-1], axis=0)[::-1]
-    return TopicEvidence(counts_PK, positive, above, problem.trials)
+    return TopicEvidence(counts_PK, positive, above, trials)
 
 
 def redraw_activations(
     rng: np.random.Generator, problem: TopicProblem, state: TopicState
 ) -> TopicState:
     """Redraw the thinning function's variables, gates integrated out."""
-    gates = gate_evidence(usage_of(problem, state), state.evidence)
+    usage = usage_of(problem, state)
+    if state.level is None:
+        gates = gate_evidence(usage, state.evidence)
+    else:
+        gates = level_gates(rng, usage, state.evidence, log_odds_of(problem, state.x))
     thinned = GateEvidence(
         gates.positive[:, problem.n_background :],
         gates.trials,
@@ -182,8 +222,8 @@ def redraw_activations(
 
 
 def _open(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> Int:
-    log_odds = log_odds_of(problem, state.x)
-    return open_gates(rng, usage_of(problem, state), state.evidence, log_odds)
+    usage, log_odds = spread(usage_of(problem, state), log_odds_of(problem, state.x))
+    return open_gates(rng, usage, state.evidence, log_odds)
 
 
 def redraw_shape(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
@@ -198,7 +238,9 @@ def redraw_shape(rng: np.random.Generator, problem: TopicProblem, state: TopicSt
 def redraw_masses(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
     """Redraw the masses, usages integrated out."""
     opened = _open(rng, problem, state)
-    found = problem.likelihood.mass_evidence(state.shape, state.evidence, opened)
+    found = problem.likelihood.mass_evidence(
+        rng, state.shape, state.log_mass, state.evidence, opened
+    )
     return replace(state, log_mass=state.levy.redraw(rng, state.log_mass, found))
 
 
@@ -228,6 +270,8 @@ def redraw_topics(rng: np.random.Generator, problem: TopicProblem, state: TopicS
 
 
 SWEEP: tuple[Update, ...] = (
+    redraw_levels,
+    redraw_shares,
     redraw_tokens,
     redraw_activations,
     redraw_shape,
@@ -241,7 +285,8 @@ def start_state(rng: np.random.Generator, problem: TopicProblem) -> TopicState:
     """Return a state to start from: tokens guessed, everything else redrawn to fit them."""
     n_topics, documents = problem.n_topics, problem.tokens
     topic = first_topics(rng, documents, n_topics)
-    usage, evidence = count_topics(problem, topic)
+    level, log_share = first_levels(problem)
+    usage, evidence = count_topics(problem, topic, level)
     shape = problem.likelihood.start_shape(n_topics)
     mean_K = np.maximum(evidence.total, 0.5) / np.maximum(evidence.positive.sum(0), 1)
     state = TopicState(
@@ -255,6 +300,8 @@ def start_state(rng: np.random.Generator, problem: TopicProblem) -> TopicState:
         usage=usage,
         evidence=evidence,
         burstiness=0.02 if problem.burstiness is None else problem.burstiness,
+        level=level,
+        log_share=log_share,
     )
     for update in (redraw_activations,) * 10 + (redraw_topics,):
         state = update(rng, problem, state)
@@ -265,6 +312,15 @@ def start_state(rng: np.random.Generator, problem: TopicProblem) -> TopicState:
         for update in (_leave_shut_topics, redraw_activations, redraw_topics):
             state = update(rng, problem, state)
     return state
+
+
+def first_levels(problem: TopicProblem) -> tuple[np.ndarray | None, Float | None]:
+    """Return levels of documents, and their shares, to start from; None where there are none."""
+    if problem.likelihood.n_levels == 0:
+        return None, None
+    level = problem.likelihood.start_levels(np.diff(problem.tokens.start))
+    seen = 1.0 + np.bincount(level, minlength=problem.likelihood.n_levels)
+    return level, np.log(seen / seen.sum())
 
 
 def _in_shut_topics(problem: TopicProblem, state: TopicState) -> np.ndarray:
@@ -281,7 +337,7 @@ def _leave_shut_topics(
     rng: np.random.Generator, problem: TopicProblem, state: TopicState
 ) -> TopicState:
     """Redraw all tokens; those in shut topics start in none, and go back if no topic is open."""
-    n_topics, corpus = problem.n_topics, corpus_of(problem)
+    n_topics, corpus = problem.n_topics, corpus_of(problem, state)
     theta = np.zeros((len(state.theta), padded(n_topics + 1)), np.float32)
     theta[:, :n_topics] = state.theta[:, :n_topics]
     topic = np.where(_in_shut_topics(problem, state), n_topics, state.topic)
@@ -292,19 +348,19 @@ def _leave_shut_topics(
         rates_of(problem, replace(state, theta=theta)), topic, room.n_used, room.topic, room.size,
     )  # fmt: skip
     topic = np.where(topic == n_topics, state.topic, topic)
-    usage, evidence = count_topics(problem, topic)
+    usage, evidence = count_topics(problem, topic, state.level)
     return replace(state, topic=topic, usage=usage, evidence=evidence)
 
 
 def count_topics(
-    problem: TopicProblem, topic_N: np.ndarray
+    problem: TopicProblem, topic_N: np.ndarray, level_D: np.ndarray | None = None
 ) -> tuple[DocumentTopics, TopicEvidence]:
     """Return the documents' topics, and the evidence, of given topics of tokens."""
     documents = problem.tokens
     counts = np.zeros((documents.n_words, padded(problem.n_topics)), np.int32)
     usage = DocumentTopics.empty(documents, topic_N.dtype)
     count_documents(documents.start, documents.word, topic_N, *usage, counts)
-    return usage, add_up(problem, counts, usage)
+    return usage, add_up(problem, counts, usage, level_D)
 
 
 def expand(

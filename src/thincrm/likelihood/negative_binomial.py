@@ -31,6 +31,7 @@ class NegativeBinomialFactor:
     """
 
     shape: float | None = None
+    n_levels = 0  # of documents: none
     support = 1.0
 
     def __post_init__(self) -> None:
@@ -60,10 +61,17 @@ class NegativeBinomialFactor:
         """Return masses whose open documents have about `mean_K` tokens."""
         return np.log(mean_K / (mean_K + shape))
 
-    def mass_evidence(self, shape: Float, evidence: TopicEvidence, open_K: Int) -> MassEvidence:
+    def mass_evidence(
+        self,
+        rng: np.random.Generator,
+        shape: Float,
+        log_mass: Float,
+        evidence: TopicEvidence,
+        open_TK: Int,
+    ) -> MassEvidence:
         """Return the evidence on masses: m^n (1 - m)^(h open)."""
         hits = evidence.total
-        return MassEvidence.of(shape.size, hits=hits, misses=shape * open_K)
+        return MassEvidence.of(shape.size, hits=hits, misses=shape * open_TK.sum(0))
 
     def conjugate_evidence(
         self,
@@ -71,10 +79,10 @@ class NegativeBinomialFactor:
         shape: Float,
         log_mass: Float,
         evidence: TopicEvidence,
-        open_K: Int,
+        open_TK: Int,
     ) -> MassEvidence:
         """Return the evidence on masses: conjugate as it is."""
-        return self.mass_evidence(shape, evidence, open_K)
+        return self.mass_evidence(rng, shape, log_mass, evidence, open_TK)
 
     def redraw_shape(
         self,

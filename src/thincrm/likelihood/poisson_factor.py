@@ -31,6 +31,7 @@ class PoissonFactor:
     """
 
     shape: float | None = None
+    n_levels = 0  # of documents: none
     support = np.inf
 
     def __post_init__(self) -> None:
@@ -59,10 +60,17 @@ class PoissonFactor:
         """Return masses whose open documents have about `mean_K` tokens."""
         return np.log(mean_K / shape)
 
-    def mass_evidence(self, shape: Float, evidence: TopicEvidence, open_K: Int) -> MassEvidence:
+    def mass_evidence(
+        self,
+        rng: np.random.Generator,
+        shape: Float,
+        log_mass: Float,
+        evidence: TopicEvidence,
+        open_TK: Int,
+    ) -> MassEvidence:
         """Return the evidence on masses, usages integrated out: m^n (1 + m)^-(n + e open)."""
         hits = evidence.total
-        return MassEvidence.of(shape.size, hits=hits, overflow=hits + shape * open_K)
+        return MassEvidence.of(shape.size, hits=hits, overflow=hits + shape * open_TK.sum(0))
 
     def conjugate_evidence(
         self,
@@ -70,10 +78,10 @@ class PoissonFactor:
         shape: Float,
         log_mass: Float,
         evidence: TopicEvidence,
-        open_K: Int,
+        open_TK: Int,
     ) -> MassEvidence:
         """Draw each topic's total usage, Gamma(n + e open, 1 + m): with it masses are conjugate."""
-        _, _, _, overflow = known = self.mass_evidence(shape, evidence, open_K)
+        _, _, _, overflow = known = self.mass_evidence(rng, shape, log_mass, evidence, open_TK)
         total = rng.gamma(overflow) * np.exp(-np.logaddexp(0.0, log_mass))
         return MassEvidence.of(shape.size, hits=known.hits, exposure=total)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, logsumexp
 
 from thincrm.likelihood.documents import Rates, bursts
 from thincrm.likelihood.lanes import LANES
@@ -22,6 +22,7 @@ __all__ = [
     "Usage",
     "gate_evidence",
     "log_silence",
+    "log_silent_at",
     "open_gates",
     "padded",
     "token_rates",
@@ -31,16 +32,44 @@ MOST_SHAPE = 20.0  # shapes end here, and the urns of bursty words begin
 
 
 class Usage(NamedTuple):
-    """Parameters of the negative binomial of each topic."""
+    """Parameters of the negative binomial of each topic.
+
+    Where documents have levels (see `levels`) q is the level's, the same for all topics.
+    """
 
     shape: Float  # K
-    q: Float  # K
-    log_rest: Float  # K: log(1 - q)
+    q: Float  # K, or B x 1
+    log_rest: Float  # log(1 - q), likewise
+    log_share: Float | None = None  # B: log P(a document has the level)
 
     @property
     def log_silent(self) -> Float:
-        """Return log P(no token | open) = shape log(1 - q)."""
+        """Return log P(no token | open) = shape log(1 - q): (K,), or (B, K)."""
         return self.shape * self.log_rest
+
+    @property
+    def gain(self) -> Float:
+        """Return the (K,) q without a factor that a document's topics have in common."""
+        return self.q if self.log_share is None else np.ones(self.shape.size)
+
+    @property
+    def log_mean(self) -> Float:
+        """Return the (K,) log expected tokens of an open topic: shape q / (1 - q)."""
+        if self.log_share is None:
+            return np.log(self.shape) + np.log(self.q) - self.log_rest
+        log_odds_B = (np.log(self.q) - self.log_rest)[:, 0]
+        return np.asarray(np.log(self.shape) + logsumexp(self.log_share + log_odds_B))
+
+    def at(self, level: int) -> Usage:
+        """Return the usage of documents of one level, as if there were no others."""
+        like = np.ones(self.shape.size)
+        return Usage(self.shape, self.q[level] * like, self.log_rest[level] * like)
+
+    def of(self, topics: Int) -> Usage:
+        """Return the usage of some of the topics."""
+        if self.log_share is None:
+            return Usage(self.shape[topics], self.q[topics], self.log_rest[topics])
+        return self._replace(shape=self.shape[topics])
 
 
 class TopicEvidence(NamedTuple):
@@ -69,9 +98,9 @@ def token_rates(
     n_rows, n_topics = log_odds_TK.shape
     size = theta_PK.shape[1]
     gain, shape = np.zeros(size), np.ones(size)
-    gain[:n_topics], shape[:n_topics] = usage.q, usage.shape
+    gain[:n_topics], shape[:n_topics] = usage.gain, usage.shape
     unused = np.zeros((n_rows, size), np.float32)
-    unused[:, :n_topics] = usage.shape * usage.q * expit(log_odds_TK + usage.log_silent)
+    unused[:, :n_topics] = usage.shape * usage.gain * expit(log_odds_TK + usage.log_silent)
     return Rates(theta_PK, gain, shape, unused, *bursts(burstiness, longest))
 
 
@@ -100,10 +129,16 @@ def log_silence(
     return of
 
 
+def log_silent_at(usage: Usage, log_odds_TK: Float) -> Float:
+    """Return the (T, K) log P(no token in topic k) = log(1 - a + a (1 - q)^shape)."""
+    log_open = log_expit(log_odds_TK) + usage.log_silent
+    return np.asarray(np.logaddexp(log_expit(-log_odds_TK), log_open))
+
+
 def open_gates(
     rng: np.random.Generator, usage: Usage, evidence: TopicEvidence, log_odds_TK: Float
 ) -> Int:
-    """Draw how many documents each topic is open in: those with tokens, and some silent ones."""
+    """Draw how many documents a topic is open in, (T, K): those with tokens, some silent ones."""
     silent_TK = evidence.trials[:, None] - evidence.positive
     chance_TK = expit(log_odds_TK + usage.log_silent)
-    return np.asarray((evidence.positive + rng.binomial(silent_TK, chance_TK)).sum(0))
+    return np.asarray(evidence.positive + rng.binomial(silent_TK, chance_TK))

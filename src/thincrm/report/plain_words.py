@@ -31,6 +31,8 @@ _WORDS = {
     "FunctionThinning": "A function given by the user says when {s} are open.",
     "PoissonFactor": "An open {one} gives a document a gamma-Poisson number of words.",
     "NegativeBinomialFactor": "An open {one} gives a document a negative binomial number of words.",
+    "GammaNegativeBinomialFactor": "An open {one} gives a document a negative binomial number of "
+    "words; how many in all is the document's own affair.",
     "gates observation": "Every row decides anew whether a feature is open to it.",
     "gates row": "Rows with the same covariate share whether a feature is open to them.",
     "weights binary": "A row uses a feature or does not.",
