@@ -1,5 +1,6 @@
 """Damage to a model's files: by accident, and by someone who knows how to make checksums fit."""
 
+import copy
 import hashlib
 import json
 import random
@@ -75,7 +76,7 @@ def rewrite(rng, path):
                     donor = donor[key]
                 spot[last] = json.loads(json.dumps(donor))
             else:
-                spot[last] = rng.choice(WEIRD)
+                spot[last] = copy.deepcopy(rng.choice(WEIRD))
         except (KeyError, IndexError, TypeError):
             continue
     manifest.pop("checksum", None)
