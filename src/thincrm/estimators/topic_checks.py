@@ -57,7 +57,7 @@ def check_draw(frame: Frame, draw: Any) -> None:
     like_q = (n_levels, 1) if n_levels else (n_topics,)
     floats(draw.usage.shape, (n_topics,), "a draw's shape")
     floats(draw.usage.q, like_q, "a draw's q")
-    floats(draw.usage.log_rest, like_q, "a draw's log_rest", finite=False)
+    floats(draw.usage.log_rest, like_q, "a draw's log_rest")
     need(np.all((draw.usage.q >= 0) & (draw.usage.log_rest <= 0)), "a draw's q")
     need(np.allclose(draw.usage.q, -np.expm1(draw.usage.log_rest), 0.0, 1e-9), "a draw's q")
     _check_levels(frame, draw.level, draw.usage.log_share)
