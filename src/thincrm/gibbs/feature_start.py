@@ -17,12 +17,13 @@ from thincrm.gibbs.features import (
     redraw_variances,
 )
 from thincrm.likelihood.feature_guess import guess_usages
+from thincrm.likelihood.feature_laws import NOISE_PRIOR
 from thincrm.numerics.arrays import Float
 from thincrm.thinning import Always
 
 __all__ = ["start_state"]
 
-_SEEDS = 10
+_SEEDS = 6
 _STEPS = 8
 _SETTLE = 5
 _CURVES = 10
@@ -45,10 +46,10 @@ def start_state(rng: np.random.Generator, problem: FeatureProblem) -> FeatureSta
         if unused.size == 0:
             break
         k = int(unused[0])
-        vector_P = _candidate(rng, ungated, state, k)
-        if vector_P is None:
+        found = _candidate(rng, ungated, state, k)
+        if found is None:
             break
-        state = Search(ungated, state, k).take(rng, vector_P)
+        state = Search(ungated, found[0], k).take(rng, found[1])
         for update in (
             redraw_features,
             redraw_variances,
@@ -65,20 +66,62 @@ def start_state(rng: np.random.Generator, problem: FeatureProblem) -> FeatureSta
 
 def _candidate(
     rng: np.random.Generator, problem: FeatureProblem, state: FeatureState, k: int
-) -> Float | None:
-    """Return the best vector for feature k of a few, or None if none pays for its entries."""
-    mass = state.log_mass.copy()
-    mass[k] = _READY
-    search = Search(problem, replace(state, log_mass=mass), k)
-    size_N = (search.left_NP**2 * state.noise).sum(1)
-    best, vector = 0.0, None
+) -> tuple[FeatureState, Float] | None:
+    """Return the best of a few vectors for feature k, or None if none pays for its entries.
+
+    With the vector comes a state whose noise, background and mass of k go with it: a feature that
+    is missed is noise, and part of the level, so neither must be held while it is looked for.
+    """
+    search = _refit(problem, state, k, np.zeros(state.noise.size), _READY)
+    size_N = (search.left_NP**2 * search.state.noise).sum(1)
+    if size_N.sum() == 0.0:
+        return None
+    best, found = _log_fit(search), None
     for row in rng.choice(size_N.size, _SEEDS, p=size_N / size_N.sum()):
-        mean_P, precision_P = search.climb(int(row), random_share(rng), _STEPS)
-        gain = search.look(mean_P)[0]
-        gain += 0.5 * float((np.log(state.scale / precision_P) - state.scale * mean_P**2).sum())
-        if gain > best:
-            best, vector = gain, mean_P
-    return vector
+        trial, (vector_P, precision_P) = search, search.climb(int(row), random_share(rng), 1)
+        for _ in range(_STEPS):
+            share = float(np.mean((precision_P - state.scale) / trial.state.noise))
+            log_mass = trial.state.log_mass[k]
+            if not problem.real:
+                log_mass = np.log(np.clip(share / len(state.used), 1e-3, 0.9))
+            trial = _refit(problem, trial.state, k, vector_P, log_mass)
+            _, vector_P, precision_P = trial.look(vector_P)
+        fit = _log_fit(trial) + trial.look(vector_P)[0]
+        fit += 0.5 * float((np.log(state.scale / precision_P) - state.scale * vector_P**2).sum())
+        if fit > best:
+            best, found = fit, (trial.state, vector_P)
+    return found
+
+
+def _refit(
+    problem: FeatureProblem, state: FeatureState, k: int, vector_P: Float, log_mass: float
+) -> Search:
+    """Return a search whose noise and background are the likeliest beside feature k's vector."""
+    mass, feature = state.log_mass.copy(), state.feature.copy()
+    mass[k] = log_mass
+    search = Search(problem, replace(state, log_mass=mass), k)
+    _, mean_P, precision_P = search.look(vector_P)
+    once_P = mean_P * precision_P / state.noise  # expectations of sum u e and sum u^2
+    twice_P = (precision_P - state.scale) / state.noise
+    seen_P, total_P = problem.table.seen_NP.sum(0), search.left_NP.sum(0)
+    shift_P = np.zeros(total_P.size)
+    use_P = once_P * 0.0 if problem.real else twice_P
+    if problem.background:
+        shift_P = (total_P - use_P * vector_P) / np.maximum(seen_P, 1.0)
+        feature[problem.n_features :] += shift_P
+    error_P = (search.left_NP**2).sum(0) - 2 * total_P * shift_P + seen_P * shift_P**2
+    error_P = error_P - 2 * (once_P - shift_P * use_P) * vector_P + twice_P * vector_P**2
+    shape, rate = NOISE_PRIOR
+    noise = (shape + 0.5 * seen_P) / (rate + 0.5 * np.maximum(error_P, 0.0))
+    return Search(problem, replace(state, log_mass=mass, feature=feature, noise=noise), k)
+
+
+def _log_fit(search: Search) -> float:
+    """Return the log likelihood of the rows without feature k, and the noise's log prior."""
+    noise, (shape, rate) = search.state.noise, NOISE_PRIOR
+    seen_P = search.problem.table.seen_NP.sum(0)
+    prior = float((shape * np.log(noise) - rate * noise).sum())
+    return search.log_bare + 0.5 * float((seen_P * np.log(noise)).sum()) + prior
 
 
 def _guess(rng: np.random.Generator, problem: FeatureProblem) -> FeatureState:
