@@ -108,6 +108,8 @@ class StoredModel:
                 f"{folder.path} has no draws yet: thincrm.resume({str(folder.path)!r}) goes on "
                 "with the run."
             )
+        if not rows:
+            raise DamagedFile(f"{folder.path} has draws but no trace of the sweeps they are from.")
         self._adopt(draws, rows)
 
     def _results(self, folder: RunFolder) -> tuple[int, list[dict[str, float]], bool] | None:
