@@ -22,7 +22,7 @@ from thincrm.levy import GammaProcess
 from thincrm.likelihood import PoissonFactor
 from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import using_threads
-from thincrm.thinning import Always, ProbitRVM
+from thincrm.thinning import Always, SigmoidGP
 
 SWEEPS = 30
 
@@ -42,7 +42,7 @@ def corpus(path: str | None) -> tuple[sparse.csr_array, np.ndarray]:
 
 
 def problem(counts: sparse.csr_array, t: np.ndarray, n_topics: int, thinning) -> TopicProblem:
-    known = covariates(t if isinstance(thinning, ProbitRVM) else np.zeros(len(t)))
+    known = covariates(t if isinstance(thinning, SigmoidGP) else np.zeros(len(t)))
     row = known.row.astype(np.int32)
     return TopicProblem(
         GammaProcess(5.0, 0.1), thinning, PoissonFactor(), thinning.prepare(known), tokens(counts),
@@ -87,11 +87,11 @@ def main() -> None:
     options = parser.parse_args()
     counts, t = corpus(options.data)
     print(f"{counts.shape[0]} documents, {int(counts.sum())} tokens, {options.topics} topics")
-    parts = milliseconds(problem(counts, t, options.topics, ProbitRVM()), 1)
+    parts = milliseconds(problem(counts, t, options.topics, SigmoidGP()), 1)
     for name, value in parts.items():
         print(f"  {name:20} {value:7.2f} ms")
     one = sum(parts.values())
-    two = sum(milliseconds(problem(counts, t, options.topics, ProbitRVM()), 2).values())
+    two = sum(milliseconds(problem(counts, t, options.topics, SigmoidGP()), 2).values())
     static = sum(milliseconds(problem(counts, t, options.topics, Always()), 1).values())
     print(
         f"dynamic sweep, one thread {one:.1f} ms; two threads {two:.1f} ms, {one / two:.2f} times"
