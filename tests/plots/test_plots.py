@@ -160,6 +160,7 @@ def test_trace_draws_a_line_for_each_chain(model):
 
 def test_a_feature_model_is_drawn_too():
     X = np.random.default_rng(2).standard_normal((40, 6))
+    X[::2] += [6.0, 0.0, -6.0, 0.0, 6.0, 0.0]
     fitted = tc.FeatureModel(max_features=4, n_sweeps=12, random_state=0, quiet=True)
     fitted.fit(X, t=np.repeat(np.arange(10), 4))
     assert plots.features(fitted).child_axes
@@ -177,6 +178,8 @@ def test_numbers_and_time_zones(model):
 
 
 def test_sentences(model):
+    with pytest.raises(InvalidInput, match="There are no features to draw"):
+        plots.features(np.empty((0, 3)))
     with pytest.raises(InvalidInput, match="kind must be one of lines, ridge, heat"):
         plots.activation(model, kind="pie")
     with pytest.raises(InvalidInput, match="there is no topic 99: topics go from 0"):

@@ -101,6 +101,8 @@ def features(
     """
     table = _feature_table(model)
     known = list(table.index.get_level_values(0).unique())
+    if not known:
+        raise InvalidInput("There are no features to draw: the model found none.")
     which = pick(chosen, known, 12, "feature")
     per_row = 6 if shape else 3
     rows = -(-len(which) // per_row)
