@@ -20,6 +20,8 @@ from thincrm.gibbs.chains import Standing
 
 __all__ = ["StoredModel"]
 
+_MOST_MISSING = 1000  # draws: a manifest may claim any number of them
+
 
 class StoredModel:
     """An estimator that can be kept in a folder.
@@ -92,7 +94,7 @@ class StoredModel:
         if found is None:
             found = self._so_far(folder)
         n_draws, rows, self.complete_ = found
-        draws = []
+        draws, n_missing = [], 0
         for number in range(n_draws):
             try:
                 draw = folder.read_draw(number)
@@ -101,7 +103,8 @@ class StoredModel:
                 draws.append(draw)
             except DamagedFile as error:
                 warnings.warn(f"{error} This draw is left out.", stacklevel=3)
-                if not draws and number > 1000:
+                n_missing += 1
+                if n_missing > _MOST_MISSING:
                     break
         if not draws:
             raise InvalidInput(
