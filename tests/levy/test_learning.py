@@ -154,8 +154,8 @@ def test_tables_of_the_wrong_restaurant_are_rejected(monkeypatch):
     wide = 2.0, 1.0
     monkeypatch.setattr(learning, "MASS_PRIOR", wide)
     monkeypatch.setattr(learning, "RATE_PRIOR", wide)
-    right = learning.crt
-    monkeypatch.setattr(learning, "crt", lambda state, n, a: right(state, n, K * a))
+    right = learning._tables
+    monkeypatch.setattr(learning, "_tables", lambda state, n, a: right(state, n, K * a))
     assert_rejected(verdict(Gamma, wide, wide, n_first=6_000))
 
 

@@ -15,7 +15,7 @@ from token_cases import (
     usage_of,
 )
 
-from thincrm.likelihood.documents import redraw_documents, seat_words
+from thincrm.likelihood.documents import redraw_documents
 from thincrm.likelihood.lanes import LANES, find_topic, fold
 
 N_COPIES, K, N = 20_000, 3, WORDS.size
@@ -165,21 +165,19 @@ def test_any_number_of_topics(n_topics, burstiness):
 def test_fresh_draws_are_the_tables_of_a_restaurant(burstiness):
     """One topic: of four tokens of a word, l are fresh with probability ~ |s(4, l)| (s theta)^l."""
     rng, theta = np.random.default_rng(12), np.array([[0.4], [0.6]])
-    start_D = np.arange(N_COPIES + 1) * 6
-    word, row = np.tile([0, 0, 0, 0, 1, 1], N_COPIES), np.zeros(N_COPIES, np.int32)
-    topic = np.zeros(word.size, np.int16)
-    *_, seat = run(
-        rng, start_D, word, topic, row, theta, usage_of([1.0], [0.5]), np.zeros((1, 1)), burstiness
-    )
+    start, word, row = np.array([0, 6]), np.array([0, 0, 0, 0, 1, 1]), np.zeros(1, np.int32)
+    usage, topic, odds = usage_of([1.0], [0.5]), np.zeros(6, np.int16), np.zeros((1, 1))
+    fresh = np.array([
+        run(rng, start, word, topic, row, theta, usage, odds, burstiness)[0][:, 0]
+        for _ in range(N_COPIES)
+    ])  # fmt: skip
     ball = theta[:, 0] / burstiness
-    fresh = seat.reshape(-1, 6)
-    assert np.all(fresh[:, [0, 4]] == 1)
     law = np.array([6, 11, 6, 1]) * ball[0] ** np.arange(1, 5)
-    seen = np.bincount(fresh[:, :4].sum(1), minlength=5)[1:]
+    seen = np.bincount(fresh[:, 0], minlength=5)[1:]
     assert stats.chisquare(seen, N_COPIES * law / law.sum()).pvalue > 1e-5
-    twice = fresh[:, 5].sum()
+    twice = (fresh[:, 1] == 2).sum()
     assert stats.binomtest(int(twice), N_COPIES, ball[1] / (1 + ball[1])).pvalue > 1e-5
-    z = np.corrcoef(fresh[:, :4].sum(1), fresh[:, 5])[0, 1] * np.sqrt(N_COPIES)
+    z = np.corrcoef(fresh.T)[0, 1] * np.sqrt(N_COPIES)
     assert abs(z) < 4.42
 
 
@@ -201,11 +199,15 @@ def test_what_is_added_up_is_what_was_drawn(n_topics, burstiness):
     rng = np.random.default_rng(8)
     start, word, topic, row, *globals_ = ragged_corpus(rng, n_topics, 6)
     for _ in range(3):
-        counts, n_used, used, size, seat = run(rng, start, word, topic, row, *globals_, burstiness)
-        assert np.all(seat == 1) == (burstiness == 0.0)
-        expected = np.zeros(counts.shape, int)
-        np.add.at(expected, (word, topic), seat)
-        np.testing.assert_array_equal(counts, expected)
+        fresh, n_used, used, size = run(rng, start, word, topic, row, *globals_, burstiness)
+        most = np.zeros(fresh.shape, int)
+        np.add.at(most, (word, topic), 1)
+        document = np.repeat(np.arange(start.size - 1), np.diff(start))
+        least = np.zeros(fresh.shape, int)
+        first = np.unique(np.stack([document, word, topic]), axis=1)
+        np.add.at(least, (first[1], first[2]), 1)
+        assert np.all((least <= fresh) & (fresh <= most))
+        assert np.array_equal(fresh, most) == (burstiness == 0.0)
         for d in range(start.size - 1):
             here = slice(start[d], start[d] + n_used[d])
             found = dict(zip(used[here].tolist(), size[here].tolist(), strict=True))
@@ -216,11 +218,10 @@ def test_what_is_added_up_is_what_was_drawn(n_topics, burstiness):
 @pytest.mark.parametrize("burstiness", [0.0, 0.4])
 def test_compiled_and_plain_loops_agree(burstiness):
     results = []
-    compiled = (redraw_documents, seat_words)
-    for loops in (compiled, tuple(loop.py_func for loop in compiled)):
+    for redraw in (redraw_documents, redraw_documents.py_func):
         rng = np.random.default_rng(9)
         start, word, topic, row, *globals_ = ragged_corpus(rng, 17, 6, 60)
-        results.append((topic, *run(rng, start, word, topic, row, *globals_, burstiness, loops)))
+        results.append((topic, *run(rng, start, word, topic, row, *globals_, burstiness, redraw)))
     for a, b in zip(*results, strict=True):
         np.testing.assert_array_equal(a, b)
 

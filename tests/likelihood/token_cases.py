@@ -6,7 +6,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import expit, factorial, gammaln
 
-from thincrm.likelihood.documents import Corpus, redraw_documents, seat_words
+from thincrm.likelihood.documents import Corpus, redraw_documents
 from thincrm.likelihood.usage import Usage, padded, token_rates
 
 WORDS = np.array([0, 0, 1, 1, 3])
@@ -76,9 +76,9 @@ def run_copies(
 
 def run(
     rng, start_D, word_N, topic_N, row_D, theta_PK, usage, log_odds_TK, burstiness=0.0,
-    loops=(redraw_documents, seat_words),
+    redraw=redraw_documents,
 ):  # fmt: skip
-    """Scan any documents in place; return (counts, topics used by each, those, their sizes)."""
+    """Scan any documents in place; return (fresh draws, number of topics, those, sizes)."""
     n_words, n_topics = theta_PK.shape
     theta = np.zeros((n_words, padded(n_topics)), np.float32)
     theta[:, :n_topics] = theta_PK
@@ -88,13 +88,11 @@ def run(
     order = np.argsort(row_D, kind="stable").astype(np.int32)
     word_N = word_N.astype(np.int32)
     corpus = Corpus(order, row_D, np.arange(n_documents), start_D, word_N)
-    n_used, seat = np.zeros(n_documents, np.int32), np.empty(word_N.size, np.int8)
+    n_used = np.zeros(n_documents, np.int32)
     used, size = np.zeros((2, word_N.size), np.int32)
-    keys, counts = rng.integers(0, 2**64, 2, dtype=np.uint64), np.zeros(theta.shape, np.int32)
-    redraw, seat_all = loops
-    redraw(0, n_documents, keys[0], corpus, rates, topic_N, n_used, used, size)
-    seat_all(0, n_documents, keys[1], corpus, rates, topic_N, seat, counts)
-    return counts, n_used, used, size, seat
+    key, fresh = rng.integers(0, 2**64, dtype=np.uint64), np.zeros(theta.shape, np.int32)
+    redraw(0, n_documents, key, corpus, rates, topic_N, n_used, used, size, fresh)
+    return fresh, n_used, used, size
 
 
 def usage_of(shape, q):

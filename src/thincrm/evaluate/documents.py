@@ -22,7 +22,7 @@ from thincrm.evaluate.inputs import (
 )
 from thincrm.evaluate.lengths import log_length
 from thincrm.gibbs.topics import DocumentTopics, share_out
-from thincrm.likelihood.documents import Corpus, redraw_documents
+from thincrm.likelihood.documents import NO_COUNTS, Corpus, redraw_documents
 from thincrm.likelihood.levels import add_levels, draw_levels, level_rows, spread, sum_levels
 from thincrm.likelihood.usage import Usage, log_silent_at, padded, token_rates
 from thincrm.numerics.arrays import ArrayLike, Float, Int, Seed, as_generator
@@ -249,9 +249,8 @@ def _sweeper(
 
         def work(block: int, _: int) -> None:
             redraw_documents(
-                bounds[block], bounds[block + 1], key, corpus, rates, topic_N,
-                found.n_used, found.topic, found.size,
-            )  # fmt: skip
+                bounds[block], bounds[block + 1], key, corpus, rates, topic_N, *found, NO_COUNTS
+            )
 
         map_blocks(work, len(bounds) - 1, 1)
         document, topic, size = found.pairs(documents)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thincrm.data.counts import Tokens
-from thincrm.likelihood.documents import Corpus, redraw_documents
+from thincrm.likelihood.documents import NO_COUNTS, Corpus, redraw_documents
 from thincrm.likelihood.start import guess_topics
 from thincrm.likelihood.usage import Usage, padded, token_rates
 from thincrm.numerics.streams import fresh_key
@@ -70,7 +70,7 @@ def _hand_out(
     key = fresh_key(rng)
 
     def work(first: int, stop: int) -> None:
-        redraw_documents(first, stop, key, corpus, rates, topic, n_used, used, size)
+        redraw_documents(first, stop, key, corpus, rates, topic, n_used, used, size, NO_COUNTS)
 
     map_blocks(work, items.size, _BLOCK)
     return topic

@@ -17,11 +17,12 @@ from thincrm.data.counts import Tokens
 from thincrm.gibbs.topic_guess import first_topics
 from thincrm.levy.learning import learn
 from thincrm.likelihood.documents import (
+    NO_COUNTS,
     Corpus,
     Rates,
     count_documents,
+    count_usages,
     redraw_documents,
-    seat_words,
 )
 from thincrm.likelihood.levels import draw_levels, draw_shares, level_gates, level_rows, spread
 from thincrm.likelihood.topics import draw_topics, redraw_burstiness, redraw_concentration
@@ -144,19 +145,20 @@ def redraw_shares(rng: np.random.Generator, problem: TopicProblem, state: TopicS
 
 def redraw_tokens(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
     """Redraw every token's topic; documents are shared out over the threads."""
-    key, seat_key = fresh_key(rng), fresh_key(rng)
+    key, topic = fresh_key(rng), state.topic.copy()
     corpus, rates = corpus_of(problem, state), rates_of(problem, state)
-    topic, seat = state.topic.copy(), np.empty(state.topic.size, np.int8)
     usage, bounds = DocumentTopics.empty(problem.tokens, topic.dtype), share_out(corpus)
     counts = np.zeros((len(bounds) - 1, *state.theta.shape), np.int32)
 
     def work(block: int, _: int) -> None:
-        mine = bounds[block], bounds[block + 1]
-        redraw_documents(*mine, key, corpus, rates, topic, usage.n_used, usage.topic, usage.size)
-        seat_words(*mine, seat_key, corpus, rates, topic, seat, counts[block])
+        redraw_documents(
+            bounds[block], bounds[block + 1], key, corpus, rates, topic, *usage, counts[block]
+        )
 
     map_blocks(work, len(bounds) - 1, 1)
-    evidence = add_up(problem, counts.sum(0, dtype=np.int32), usage, state.level)
+    for more in counts[1:]:
+        counts[0] += more
+    evidence = add_up(problem, counts[0], usage, state.level)
     return replace(state, topic=topic, usage=usage, evidence=evidence)
 
 
@@ -190,18 +192,11 @@ def add_up(
     level_D: np.ndarray | None,
 ) -> TopicEvidence:
     """Return what the documents' topics say of the globals."""
-    document, topic, size = usage.pairs(problem.tokens)
     row_D, trials = rows_of(problem, level_D), problem.trials
     if level_D is not None:
         trials = np.bincount(row_D, minlength=len(trials) * problem.likelihood.n_levels)
-    n_rows, n_topics = len(trials), problem.n_topics
-    place = row_D[document].astype(np.int64) * n_topics + topic
-    positive = np.bincount(place, minlength=n_rows * n_topics).reshape(n_rows, n_topics)
-    most = int(size.max(initial=1))
-    place = (size - 1).astype(np.int64) * n_topics + topic
-    sizes_JK = np.bincount(place, minlength=most * n_topics).reshape(most, n_topics)
-    above = np.cumsum(sizes_JK[::-1], axis=0)[::-1]
-    return TopicEvidence(counts_PK, positive, above, trials)
+    found = count_usages(problem.tokens.start, row_D, *usage, len(trials), problem.n_topics)
+    return TopicEvidence(counts_PK, *found, trials)
 
 
 def redraw_activations(
@@ -236,7 +231,9 @@ def redraw_shape(rng: np.random.Generator, problem: TopicProblem, state: TopicSt
 
 
 def redraw_masses(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
-    """Redraw the masses, usages integrated out."""
+    """Redraw the masses, usages integrated out, unless `redraw_levy` moves them."""
+    if problem.learn_masses:
+        return state
     opened = _open(rng, problem, state)
     found = problem.likelihood.mass_evidence(
         rng, state.shape, state.log_mass, state.evidence, opened
@@ -345,7 +342,7 @@ def _leave_shut_topics(
     room = DocumentTopics.empty(problem.tokens, topic.dtype)
     redraw_documents(
         0, corpus.order_D.size, fresh_key(rng), corpus,
-        rates_of(problem, replace(state, theta=theta)), topic, room.n_used, room.topic, room.size,
+        rates_of(problem, replace(state, theta=theta)), topic, *room, NO_COUNTS,
     )  # fmt: skip
     topic = np.where(topic == n_topics, state.topic, topic)
     usage, evidence = count_topics(problem, topic, state.level)

@@ -17,6 +17,7 @@ from scipy.special import betaln
 from thincrm.levy.beta import BetaProcess
 from thincrm.levy.gamma import GammaProcess
 from thincrm.numerics.arrays import Float
+from thincrm.numerics.compiled import compiled
 from thincrm.numerics.slice import slice_move
 from thincrm.numerics.streams import fresh_key, new_stream
 from thincrm.numerics.variates import crt
@@ -48,7 +49,7 @@ def _(
     """
     n_atoms = log_mass.size
     state = new_stream(fresh_key(rng), 0)
-    tables = sum(crt(state, int(hits), levy.mass / n_atoms) for hits in evidence.hits if hits > 0)
+    tables = _tables(state, evidence.hits.astype(np.int64), levy.mass / n_atoms)
     pull = float(np.log1p(evidence.exposure / levy.rate).sum()) / n_atoms
     mass = rng.gamma(MASS_PRIOR[0] + tables) / (MASS_PRIOR[1] + pull)
     levy = replace(levy, mass=max(mass, 1e-12))
@@ -57,6 +58,14 @@ def _(
     return replace(
         levy, rate=rng.gamma(RATE_PRIOR[0] + levy.mass) / (RATE_PRIOR[1] + total)
     ), log_mass
+
+
+@compiled
+def _tables(state: np.ndarray, hits_K: np.ndarray, concentration: float) -> int:
+    total = 0
+    for k in range(hits_K.size):
+        total += crt(state, hits_K[k], concentration)
+    return total
 
 
 @learn.register

@@ -11,7 +11,7 @@ from thincrm.numerics.powers import powers
 from thincrm.numerics.streams import new_stream, uniform
 from thincrm.numerics.variates import gamma, log_dirichlet
 
-__all__ = ["draw_gammas", "normalise", "restore_vanished"]
+__all__ = ["draw_gammas", "normalise", "tally"]
 
 _SURE = 1e-17  # below, a proposal is accepted to the last bit
 _VANISHED = 1e-6  # shares of a smaller sum may need numbers below the least float32
@@ -64,16 +64,16 @@ def draw_gammas(
 
 
 @compiled
-def restore_vanished(
+def normalise(
     key: np.uint64, count_PK: np.ndarray, concentration: float, n_topics: int, out_PK: np.ndarray
 ) -> None:
-    """Draw again, in logs, the columns whose sum is too small for float32.
+    """Make every column sum to one; draw those again, in logs, that float32 cannot hold.
 
     A sum of gammas is independent of its shares (Lukacs 1955), so choosing columns by their sums
     leaves the law of the shares alone. With P concentration << 1 unused topics need it.
     """
     n_words = out_PK.shape[0]
-    total_K = np.zeros(n_topics)
+    total_K, scale_K = np.zeros(n_topics), np.empty(n_topics)
     for p in range(n_words):
         for k in range(n_topics):
             total_K[k] += out_PK[p, k]
@@ -85,17 +85,24 @@ def restore_vanished(
             log_dirichlet(new_stream(key, n_words + k), shape_P, log_P)
             for p in range(n_words):
                 out_PK[p, k] = math.exp(log_P[p])
+            total_K[k] = 1.0
+        scale_K[k] = 1.0 / total_K[k]
+    for p in range(n_words):
+        for k in range(n_topics):
+            out_PK[p, k] *= scale_K[k]
 
 
 @compiled
-def normalise(out_PK: np.ndarray) -> None:
-    """Make every column sum to one."""
-    total_K = np.zeros(out_PK.shape[1])
-    for p in range(out_PK.shape[0]):
-        for k in range(out_PK.shape[1]):
-            total_K[k] += out_PK[p, k]
-    for k in range(out_PK.shape[1]):
-        total_K[k] = 1.0 / total_K[k] if total_K[k] > 0.0 else 0.0
-    for p in range(out_PK.shape[0]):
-        for k in range(out_PK.shape[1]):
-            out_PK[p, k] *= total_K[k]
+def tally(count_PK: np.ndarray, n_topics: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the (K,) totals, and how many cells hold 1, 2, ... tokens."""
+    total_K, most = np.zeros(n_topics, np.int64), 0
+    for p in range(count_PK.shape[0]):
+        for k in range(n_topics):
+            total_K[k] += count_PK[p, k]
+            most = max(most, count_PK[p, k])
+    sizes = np.zeros(most, np.int64)
+    for p in range(count_PK.shape[0]):
+        for k in range(n_topics):
+            if count_PK[p, k] > 0:
+                sizes[count_PK[p, k] - 1] += 1
+    return total_K, sizes

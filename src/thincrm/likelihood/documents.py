@@ -18,6 +18,10 @@ topic's weight is u_tk theta_kp plus a positive excess: the total has no cancell
 S_tp = sum_k u_tk theta_kp is the same for every document at t. Where a used topic weighs less
 (s < shape) it is proposed with u_tk theta_kp and rejected as often as is needed.
 
+Topics are learned from fresh draws alone, not from words that echo a word before them: the tables
+of a Chinese restaurant, the n-th token of a word in its topic being fresh with probability
+s theta_kp / (s theta_kp + n - 1).
+
 The loops work on flat arrays with unsigned indices (numba then leaves out the test for negative
 ones), and sum over used topics in four interleaved parts: half the time of the plain form.
 """
@@ -33,9 +37,18 @@ from thincrm.numerics.arrays import Float
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.streams import open_stream, uniform
 
-__all__ = ["Corpus", "Rates", "bursts", "count_documents", "redraw_documents", "seat_words"]
+__all__ = [
+    "NO_COUNTS",
+    "Corpus",
+    "Rates",
+    "bursts",
+    "count_documents",
+    "count_usages",
+    "redraw_documents",
+]
 
 unsigned: Any = np.uint64
+NO_COUNTS = np.zeros((0, 0), np.int32)  # nothing to add fresh draws to
 _0, _1, _2, _3, _4, _16 = (unsigned(i) for i in (0, 1, 2, 3, 4, 16))
 
 
@@ -78,23 +91,28 @@ def redraw_documents(
     n_used_D: np.ndarray,
     used_N: np.ndarray,
     size_N: np.ndarray,
+    fresh_PK: np.ndarray,
 ) -> None:
     """Redraw the topics of documents order_D[first:stop].
 
     Writes topic_N and, from start_D[d] on, the n_used_D[d] topics of document d with their sizes.
+    Adds the fresh draws of word p from topic k to fresh_PK, unless that is empty.
     """
     word_N, gain_K, shape_K = corpus.word_N, rates.gain_K, rates.shape_K
     fade_J, echo_J = rates.fade_J, rates.echo_J
     n_words, n_topics = rates.theta_PK.shape
     theta, unused = rates.theta_PK.reshape(-1), rates.unused_TK.reshape(-1)
+    tally, counting = fresh_PK.reshape(-1), fresh_PK.size > 0
     width = unsigned(n_topics)
     lanes = width // _16
-    bursty = echo_J[0] > 0.0
+    strength = echo_J[0]
+    bursty = strength > 0.0
     state = np.empty(4, np.uint64)
     count, slot = np.zeros(n_topics, np.uint32), np.zeros(n_topics, np.uint32)
     used, excess = np.zeros(n_topics + 4, np.uint32), np.zeros(n_topics + 4)
     weight, echo_K = np.empty(n_topics + 4), np.zeros(n_topics)
     same, voice = np.empty(n_topics, np.uint32), np.zeros(n_topics)
+    before = np.zeros(n_topics, np.uint32)
     lane, sum_P = np.empty(n_words * (n_topics // 16), np.float32), np.empty(n_words)
     half, quarter = np.empty(n_topics // 2, np.float32), np.empty(n_topics // 4, np.float32)
     row = -1
@@ -120,13 +138,13 @@ def redraw_documents(
             c = count[k]
             full = (shape_K[k] + c) * gain_K[k]
             excess[j] = max(full * fade_J[c] - unused[at + k], 0.0)
-            echo_K[k] = full * echo_J[c]
         tail, n_same = begin, _0
         for n in range(begin, end):
             p, k = unsigned(word_N[n]), unsigned(topic_N[n])
             if n == tail:  # a new word: which topics have its tokens, and how many
                 for j in range(n_same):
                     voice[same[j]] = 0.0
+                    before[same[j]] = 0
                 n_same, tail = _0, n + _1
                 while bursty and tail < end and unsigned(word_N[tail]) == p:
                     tail += _1
@@ -154,7 +172,6 @@ def redraw_documents(
             else:
                 full = (shape_K[k] + c) * gain_K[k]
                 excess[j] = max(full * fade_J[c] - unused[at + k], 0.0)
-                echo_K[k] = full * echo_J[c]
             here = p * width
             silent = sum_P[p]
             if silent < 0.0:
@@ -172,26 +189,35 @@ def redraw_documents(
                 weight[j + _3] = a3
             b1 = a0 + a1
             b2 = b1 + a2
-            fresh = b2 + a3
+            fresh = b1 + (a2 + a3)
             echo = 0.0
-            for j in range(n_same):
-                echo += voice[same[j]] * echo_K[same[j]]
+            for i_same in range(n_same):
+                other = unsigned(same[i_same])
+                c = count[other]
+                echo_K[other] = (shape_K[other] + c) * gain_K[other] * echo_J[c]
+                echo += voice[other] * echo_K[other]
+            rest = silent + echo
+            place = unsigned(slot[k])
+            u = uniform(state)
             while True:
-                x = uniform(state) * (silent + fresh + echo) - silent
+                x = u * (rest + fresh) - silent
                 if x < 0.0:
                     k = find_topic(x + silent, theta, here, unused, at, width, lane, p * lanes)
                     c = count[k]
                     if c > 0:
                         full = (shape_K[k] + c) * gain_K[k] * fade_J[c]
                         if full < unused[at + k] and uniform(state) * unused[at + k] >= full:
+                            u = uniform(state)
                             continue
+                    place = unsigned(slot[k])
                 elif x < fresh:
                     j = unsigned(x >= a0) + unsigned(x >= b1) + unsigned(x >= b2)
                     x -= b2 if x >= b2 else (b1 if x >= b1 else (a0 if x >= a0 else 0.0))
                     hop = j
                     for g in range(_0, n_used, _4):
                         hop += _4 * unsigned(x >= weight[g + j])
-                    k = unsigned(used[min(hop, n_used - _1)])
+                    place = min(hop, n_used - _1)
+                    k = unsigned(used[place])
                 elif echo > 0.0:
                     x -= fresh
                     for j in range(n_same):
@@ -200,18 +226,25 @@ def redraw_documents(
                             x -= voice[k] * echo_K[k]
                             if x < 0.0:
                                 break
+                    place = unsigned(slot[k])
                 break
             c = count[k] + 1
             if c == 1:
+                place = n_used
                 slot[k] = n_used
                 used[n_used] = k
                 n_used += _1
             count[k] = c
             full = (shape_K[k] + c) * gain_K[k]
-            excess[unsigned(slot[k])] = max(full * fade_J[c] - unused[at + k], 0.0)
-            echo_K[k] = full * echo_J[c]
+            excess[place] = max(full * fade_J[c] - unused[at + k], 0.0)
             topic_N[n] = k
+            seat = 1
             if n_same > _0:
+                if before[k] > 0:
+                    ball = theta[here + k]
+                    if uniform(state) * (ball + before[k] * strength) >= ball:
+                        seat = 0
+                before[k] += 1
                 if voice[k] == 0.0:
                     j = _0
                     while j < n_same and unsigned(same[j]) != k:
@@ -220,8 +253,11 @@ def redraw_documents(
                         same[n_same] = k
                         n_same += _1
                 voice[k] += 1.0
+            if counting:
+                tally[here + k] += seat
         for j in range(n_same):
             voice[same[j]] = 0.0
+            before[same[j]] = 0
         for j in range(n_used):
             k = unsigned(used[j])
             used_N[begin + j] = k
@@ -229,53 +265,6 @@ def redraw_documents(
             count[k] = 0
             excess[j] = 0.0
         n_used_D[d] = n_used
-
-
-@compiled
-def seat_words(
-    first: int,
-    stop: int,
-    key: np.uint64,
-    corpus: Corpus,
-    rates: Rates,
-    topic_N: np.ndarray,
-    seat_N: np.ndarray,
-    count_PK: np.ndarray,
-) -> None:
-    """Tell which tokens of documents order_D[first:stop] are fresh draws of their topic.
-
-    The others echo the same word before them: the tables of a Chinese restaurant, the n-th token
-    of a word in its topic being fresh with probability s theta_kp / (s theta_kp + n - 1). Writes
-    seat_N, and adds the fresh draws of word p from topic k to count_PK[p, k].
-    """
-    word_N, theta_PK = corpus.word_N, rates.theta_PK
-    before = np.zeros(theta_PK.shape[1], np.uint32)
-    bursty, strength = rates.echo_J[0] > 0.0, rates.echo_J[0]
-    state = np.empty(4, np.uint64)
-    for i in range(first, stop):
-        d = corpus.order_D[i]
-        begin, end = unsigned(corpus.start_D[d]), unsigned(corpus.start_D[d + 1])
-        head, opened = begin, False
-        for n in range(begin, end):
-            p, k = unsigned(word_N[n]), unsigned(topic_N[n])
-            seat_N[n] = 1
-            alone = n + _1 == end or unsigned(word_N[n + _1]) != p
-            if bursty and not (alone and head == n):
-                same = before[k]
-                if same > 0:
-                    if not opened:
-                        open_stream(state, key, corpus.item_D[d])
-                        opened = True
-                    ball = theta_PK[p, k]
-                    if uniform(state) * (ball + same * strength) >= ball:
-                        seat_N[n] = 0
-                before[k] = same + 1
-            if alone:
-                if head != n:
-                    for other in range(head, n + _1):
-                        before[unsigned(topic_N[other])] = 0
-                head = n + _1
-            count_PK[p, k] += seat_N[n]
 
 
 @compiled
@@ -303,3 +292,29 @@ def count_documents(
             size_N[j] = here[used_N[j]]
             here[used_N[j]] = 0
         n_used_D[d] = n_used
+
+
+@compiled
+def count_usages(
+    start_D: np.ndarray,
+    row_D: np.ndarray,
+    n_used_D: np.ndarray,
+    used_N: np.ndarray,
+    size_N: np.ndarray,
+    n_rows: int,
+    n_topics: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (T, K) documents that use a topic, and (J, K) those with more than j tokens in it."""
+    positive_TK, most = np.zeros((n_rows, n_topics), np.int64), 1
+    for d in range(n_used_D.size):
+        for n in range(start_D[d], start_D[d] + n_used_D[d]):
+            positive_TK[row_D[d], used_N[n]] += 1
+            most = max(most, size_N[n])
+    above_JK = np.zeros((most, n_topics), np.int64)
+    for d in range(n_used_D.size):
+        for n in range(start_D[d], start_D[d] + n_used_D[d]):
+            above_JK[size_N[n] - 1, used_N[n]] += 1
+    for j in range(most - 2, -1, -1):
+        for k in range(n_topics):
+            above_JK[j, k] += above_JK[j + 1, k]
+    return positive_TK, above_JK

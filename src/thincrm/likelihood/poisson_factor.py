@@ -109,5 +109,6 @@ class PoissonFactor:
             fit += SHAPE_PRIOR[0] * log_e - SHAPE_PRIOR[1] * e
             return np.where(e < MOST_SHAPE, fit, -np.inf)
 
-        log_e = slice_move(rng, np.log(shape[:1]), log_density, width=0.1)
+        width = min(1.0, 4.0 / np.sqrt(max(above_J[0], 1)))  # of the slice, were all gates known
+        log_e = slice_move(rng, np.log(shape[:1]), log_density, width=width)
         return np.full(shape.size, np.exp(log_e[0]))

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.special import gammaln
 
-from thincrm.likelihood.dirichlet import draw_gammas, normalise, restore_vanished
+from thincrm.likelihood.dirichlet import draw_gammas, normalise, tally
 from thincrm.likelihood.usage import MOST_SHAPE
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.slice import slice_move
@@ -38,8 +38,7 @@ def draw_topics(
         draw_gammas(first, stop, key, counts_PK, concentration, n_topics, theta_PK)
 
     map_blocks(rows, len(counts_PK), _BLOCK)
-    restore_vanished(key, counts_PK, concentration, n_topics, theta_PK)
-    normalise(theta_PK)
+    normalise(key, counts_PK, concentration, n_topics, theta_PK)
     return theta_PK
 
 
@@ -51,10 +50,8 @@ def redraw_concentration(
     log f(a) = sum_k log G(P a) / G(P a + n_k) + sum_kp log G(a + n_kp) / G(a);  unused topics
     drop out. The last sum needs only how many cells hold more than j tokens.
     """
-    used_PK = counts_PK[:, :n_topics]
-    total_K = used_PK.sum(0, dtype=np.int64)
-    sizes = np.bincount(used_PK.ravel())
-    above_J = (sizes.sum() - np.cumsum(sizes))[:-1].astype(float)
+    total_K, sizes = tally(counts_PK, n_topics)
+    above_J = np.cumsum(sizes[::-1])[::-1].astype(float)
     step_J = np.arange(above_J.size)
     n_words, used_K = len(counts_PK), total_K[total_K > 0]
 

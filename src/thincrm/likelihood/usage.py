@@ -14,6 +14,9 @@ from scipy.special import expit, log_expit, logsumexp
 from thincrm.likelihood.documents import Rates, bursts
 from thincrm.likelihood.lanes import LANES
 from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.compiled import compiled
+from thincrm.numerics.streams import fresh_key, new_stream
+from thincrm.numerics.variates import binomial
 from thincrm.ports import GateEvidence
 
 __all__ = [
@@ -28,6 +31,7 @@ __all__ = [
     "token_rates",
 ]
 
+_UNDERFLOW = 1e-290
 MOST_SHAPE = 20.0  # shapes end here, and the urns of bursty words begin
 
 
@@ -119,11 +123,15 @@ def log_silence(
     """
     positive_K = evidence.positive.sum(0)
     silent_TK = evidence.trials[:, None] - evidence.positive
-    log_open_TK, log_shut_TK = log_expit(log_odds_TK), log_expit(-log_odds_TK)
+    open_TK, shut_TK = expit(log_odds_TK), expit(-log_odds_TK)
 
     def of(shape: Float) -> Float:
         log_q0 = shape * log_rest_K
-        silence_TK = np.logaddexp(log_shut_TK, log_open_TK + log_q0)
+        silence_TK = shut_TK + open_TK * np.exp(log_q0)
+        if silence_TK.min(initial=1.0) > _UNDERFLOW:
+            silence_TK = np.log(silence_TK)
+        else:
+            silence_TK = np.logaddexp(log_expit(-log_odds_TK), log_expit(log_odds_TK) + log_q0)
         return np.asarray(log_q0 * positive_K + (silent_TK * silence_TK).sum(0))
 
     return of
@@ -139,6 +147,18 @@ def open_gates(
     rng: np.random.Generator, usage: Usage, evidence: TopicEvidence, log_odds_TK: Float
 ) -> Int:
     """Draw how many documents a topic is open in, (T, K): those with tokens, some silent ones."""
-    silent_TK = evidence.trials[:, None] - evidence.positive
     chance_TK = expit(log_odds_TK + usage.log_silent)
-    return np.asarray(evidence.positive + rng.binomial(silent_TK, chance_TK))
+    return _open_some(fresh_key(rng), evidence.positive, evidence.trials, chance_TK)
+
+
+@compiled
+def _open_some(
+    key: np.uint64, positive_TK: np.ndarray, trials_T: np.ndarray, chance_TK: np.ndarray
+) -> np.ndarray:
+    """Return positive + Binomial(trials - positive, chance)."""
+    state, open_TK = new_stream(key, 0), np.empty(positive_TK.shape, np.int64)
+    for t in range(trials_T.size):
+        for k in range(positive_TK.shape[1]):
+            seen = positive_TK[t, k]
+            open_TK[t, k] = seen + binomial(state, trials_T[t] - seen, chance_TK[t, k])
+    return open_TK

@@ -207,11 +207,24 @@ def multinomial(state: np.ndarray, n: int, weight_K: np.ndarray, out_K: np.ndarr
 
 @compiled
 def crt(state: np.ndarray, n: int, concentration: float) -> int:
-    """Return the tables of a Chinese restaurant: sum over j < n of Bernoulli(a / (a + j))."""
-    tables = 0
-    for j in range(n):
-        if uniform(state) * (concentration + j) < concentration:
-            tables += 1
+    """Return the tables of a Chinese restaurant: sum over j < n of Bernoulli(a / (a + j)).
+
+    From j to 2j the chances are at most a / (a + j): guests are skipped to the next that would
+    open a table at that chance, so the work grows as (1 + a) log n.
+    """
+    tables, j = min(n, 1), 1
+    while j < n:
+        bound, end = concentration + j, min(n, 2 * j)
+        log_shut = math.log1p(-concentration / bound)
+        while True:
+            skipped = math.log(uniform(state)) / log_shut
+            if not skipped < end - j:
+                j = end
+                break
+            j += int(skipped)
+            if uniform(state) * (concentration + j) < bound:
+                tables += 1
+            j += 1
     return tables
 
 

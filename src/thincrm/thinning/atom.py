@@ -30,6 +30,7 @@ __all__ = [
     "open_counts",
     "pick",
     "predict",
+    "seen_anywhere",
     "tilted",
 ]
 
@@ -69,6 +70,15 @@ class Prior(NamedTuple):
 def gates_of(atoms: Atoms, k: int) -> Gates:
     """Return the gates of atom k."""
     return Gates(atoms.link, atoms.positive_KT[k], atoms.silent_KT[k], atoms.q_KT[k])
+
+
+@compiled
+def seen_anywhere(atoms: Atoms, k: int) -> bool:
+    """Tell whether a gate of atom k is known to be open."""
+    for t in range(atoms.positive_KT.shape[1]):
+        if atoms.positive_KT[k, t] > 0:
+            return True
+    return False
 
 
 @compiled

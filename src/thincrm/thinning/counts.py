@@ -30,6 +30,7 @@ from thincrm.thinning.atom import (
     gates_of,
     open_counts,
     predict,
+    seen_anywhere,
     tilted,
 )
 from thincrm.thinning.links import working_point
@@ -94,44 +95,36 @@ def _stand_in(
 
 @compiled
 def move_counts(first: int, stop: int, key: np.uint64, prior: Prior, atoms: Atoms) -> None:
-    """Open gates, then ellipse, jump, ellipse: the palindrome keeps the move reversible."""
+    """Open gates; then, by the toss of a coin, walk an ellipse or jump to another width.
+
+    Atoms with nothing seen are left as they are: `refresh` moves them farther for less.
+    """
     n_widths, n_rows, size = prior.basis_MTJ.shape
     mean_J = prior.mean_J
     eta_T, point_T, weight_T = np.empty(n_rows), np.empty(n_rows), np.empty(n_rows)
-    factor_2JJ, centre_2J = np.empty((2, size, size)), np.empty((2, size))
-    other_J, new_J = np.empty(size), np.empty(size)
+    factor_JJ, centre_J, new_J = np.empty((size, size)), np.empty(size), np.empty(size)
     for k in range(first, stop):
+        if not seen_anywhere(atoms, k):
+            continue
         state, m = new_stream(key, k), atoms.width_K[k]
         w_J, precision_J, basis_TJ = atoms.weight_KJ[k], atoms.precision_KJ[k], prior.basis_MTJ[m]
         predict(basis_TJ, w_J, eta_T)
         seen = _stand_in(state, gates_of(atoms, k), eta_T, point_T, weight_T)
-        here, there = 0, 1
-        gain = -_fit(
-            basis_TJ, mean_J, precision_J, point_T, weight_T, factor_2JJ[here], centre_2J[here]
-        )
-        for turn in range(2 if n_widths > 1 else 1):
-            if turn == 1:
-                predict(basis_TJ, w_J, eta_T)
-                gain -= tilted(eta_T, seen, point_T, weight_T)
-                new_m = (m + 1 + int(uniform(state) * (n_widths - 1))) % n_widths
-                new_TJ = prior.basis_MTJ[new_m]
-                gain += _fit(
-                    new_TJ,
-                    mean_J,
-                    precision_J,
-                    point_T,
-                    weight_T,
-                    factor_2JJ[there],
-                    centre_2J[there],
-                )
-                _centred_draw(state, factor_2JJ[there], new_J)
-                for j in range(size):
-                    new_J[j] += centre_2J[there, j]
-                predict(new_TJ, new_J, eta_T)
-                gain += tilted(eta_T, seen, point_T, weight_T)
-                if math.log(uniform(state)) < gain:
-                    for j in range(size):
-                        w_J[j] = new_J[j]
-                    atoms.width_K[k], basis_TJ, here = new_m, new_TJ, there
-            _centred_draw(state, factor_2JJ[here], other_J)
-            ellipse(state, basis_TJ, seen, point_T, weight_T, centre_2J[here], other_J, w_J)
+        gain = -_fit(basis_TJ, mean_J, precision_J, point_T, weight_T, factor_JJ, centre_J)
+        if n_widths == 1 or uniform(state) < 0.5:
+            _centred_draw(state, factor_JJ, new_J)
+            ellipse(state, basis_TJ, seen, point_T, weight_T, centre_J, new_J, w_J)
+            continue
+        gain -= tilted(eta_T, seen, point_T, weight_T)
+        new_m = (m + 1 + int(uniform(state) * (n_widths - 1))) % n_widths
+        new_TJ = prior.basis_MTJ[new_m]
+        gain += _fit(new_TJ, mean_J, precision_J, point_T, weight_T, factor_JJ, centre_J)
+        _centred_draw(state, factor_JJ, new_J)
+        for j in range(size):
+            new_J[j] += centre_J[j]
+        predict(new_TJ, new_J, eta_T)
+        gain += tilted(eta_T, seen, point_T, weight_T)
+        if math.log(uniform(state)) < gain:
+            atoms.width_K[k] = new_m
+            for j in range(size):
+                w_J[j] = new_J[j]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
@@ -56,11 +55,11 @@ def apply_moves(
     prior = Prior(basis_MTJ, gram_MJJ, mean_J, *gamma)
     silent_KT, q_KT = evidence.trials - positive_KT, np.ascontiguousarray(np.exp(evidence.log_q.T))
     atoms = Atoms(link, positive_KT, silent_KT, q_KT, weight_KJ, precision_KJ, width_K)
-    for move in moves:
-        key = fresh_key(rng)
-        map_blocks(partial(_run, move, key, prior, atoms), len(width_K), _BLOCK)
+    keys = [fresh_key(rng) for _ in moves]
+
+    def work(first: int, stop: int) -> None:
+        for move, key in zip(moves, keys, strict=True):
+            move(first, stop, key, prior, atoms)
+
+    map_blocks(work, len(width_K), _BLOCK)
     return weight_KJ, precision_KJ, width_K
-
-
-def _run(move: Move, key: np.uint64, prior: Prior, atoms: Atoms, first: int, stop: int) -> None:
-    move(first, stop, key, prior, atoms)

@@ -14,7 +14,16 @@ import numpy as np
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.streams import new_stream, uniform
 from thincrm.numerics.variates import gamma, normal
-from thincrm.thinning.atom import Atoms, Prior, ellipse, gates_of, log_gates, pick, predict
+from thincrm.thinning.atom import (
+    Atoms,
+    Prior,
+    ellipse,
+    gates_of,
+    log_gates,
+    pick,
+    predict,
+    seen_anywhere,
+)
 
 __all__ = ["Move", "move_precisions", "move_weights", "move_width", "refresh"]
 
@@ -27,10 +36,7 @@ def refresh(first: int, stop: int, key: np.uint64, prior: Prior, atoms: Atoms) -
     n_widths, n_rows, size = prior.basis_MTJ.shape
     eta_T, new_J, new_precision_J = np.empty(n_rows), np.empty(size), np.empty(size)
     for k in range(first, stop):
-        seen = 0
-        for t in range(n_rows):
-            seen += atoms.positive_KT[k, t]
-        if seen > 0:
+        if seen_anywhere(atoms, k):
             continue
         state, gates = new_stream(key, k), gates_of(atoms, k)
         predict(prior.basis_MTJ[atoms.width_K[k]], atoms.weight_KJ[k], eta_T)
