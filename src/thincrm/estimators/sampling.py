@@ -94,8 +94,10 @@ def _chain(
         here = Standing(chain, 0, start_state(sweep_generator(plan.seed, chain, 0), problem))
         journal.note(here)
     state: TopicState = here.state
+    done = here.sweep
+    del here  # the state it holds is as large as the corpus
     problem = replace(problem, n_topics=state.shape.size)
-    for sweep in range(here.sweep + 1, plan.n_sweeps + 1):
+    for sweep in range(done + 1, plan.n_sweeps + 1):
         state = run_chain(plan.seed, chain, problem, SWEEP, state, range(sweep, sweep + 1))
         n_topics = int((state.evidence.total > 0).sum())
         row = {"chain": chain, "sweep": sweep, "n_topics": n_topics, **scalars(state)}
