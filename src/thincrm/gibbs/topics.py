@@ -8,7 +8,7 @@ themselves, how many silent documents are open. So nothing of size documents x t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,6 +61,7 @@ class TopicProblem:
     concentration: float | None  # None: learned
     learn_masses: bool
     burstiness: float | None = 0.0  # None: learned
+    latest: list[Any] = field(default_factory=list, compare=False)  # x and its log odds
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +115,16 @@ def usage_of(problem: TopicProblem, state: TopicState) -> Usage:
 
 
 def log_odds_of(problem: TopicProblem, x: Any) -> Float:
-    """Return the (T, K) log odds of being open; background topics always are."""
+    """Return the (T, K) log odds of being open; background topics always are.
+
+    Several updates of a sweep ask for those of the same x, so the latest are remembered.
+    """
+    if problem.latest and problem.latest[0] is x:
+        return np.asarray(problem.latest[1])
     thinned = problem.thinning.log_odds(x, problem.prepared)
     always = np.full((len(problem.trials), problem.n_background), np.inf)
-    return np.concatenate([always, thinned], axis=1)
+    problem.latest[:] = x, np.concatenate([always, thinned], axis=1)
+    return np.asarray(problem.latest[1])
 
 
 def rows_of(problem: TopicProblem, level_D: np.ndarray | None) -> np.ndarray:
@@ -148,9 +155,10 @@ def redraw_tokens(rng: np.random.Generator, problem: TopicProblem, state: TopicS
     key, topic = fresh_key(rng), state.topic.copy()
     corpus, rates = corpus_of(problem, state), rates_of(problem, state)
     usage, bounds = DocumentTopics.empty(problem.tokens, topic.dtype), share_out(corpus)
-    counts = np.zeros((len(bounds) - 1, *state.theta.shape), np.int32)
+    counts = np.empty((len(bounds) - 1, *state.theta.shape), np.int32)
 
     def work(block: int, _: int) -> None:
+        counts[block] = 0
         redraw_documents(
             bounds[block], bounds[block + 1], key, corpus, rates, topic, *usage, counts[block]
         )
