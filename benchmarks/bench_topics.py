@@ -51,17 +51,17 @@ def problem(counts: sparse.csr_array, t: np.ndarray, n_topics: int, thinning) ->
     )  # fmt: skip
 
 
-def milliseconds(task: TopicProblem, n_threads: int) -> dict[str, float]:
+def milliseconds(task: TopicProblem, n_threads: int, n_sweeps: int = SWEEPS) -> dict[str, float]:
     with using_threads(n_threads):
         state = start_state(sweep_generator(0, 0, 0), task)
         spent: dict[str, list[float]] = {}
-        for sweep in range(SWEEPS):
+        for sweep in range(n_sweeps):
             rng = sweep_generator(0, 0, sweep + 1)
             for update in SWEEP:
                 start = time.perf_counter()
                 state = update(rng, task, state)
                 spent.setdefault(update.__name__, []).append(time.perf_counter() - start)
-    return {name: 1e3 * float(np.median(times[5:])) for name, times in spent.items()}
+    return {name: 1e3 * float(np.median(times[n_sweeps // 6 :])) for name, times in spent.items()}
 
 
 def lda_milliseconds(counts: sparse.csr_array, n_topics: int) -> float | None:
