@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
@@ -33,7 +33,7 @@ def using_threads(n_threads: int | None) -> Iterator[int]:
         finally:
             _pool.reset(token)
         return
-    with ThreadPoolExecutor(n) as pool:
+    with ThreadPoolExecutor(n - 1) as pool:
         token = _pool.set(pool)
         try:
             yield n
@@ -44,14 +44,32 @@ def using_threads(n_threads: int | None) -> Iterator[int]:
 def thread_count() -> int:
     """Return how many threads `map_blocks` uses here."""
     pool = _pool.get()
-    return 1 if pool is None else pool._max_workers
+    return 1 if pool is None else 1 + pool._max_workers
 
 
 def map_blocks(work: Callable[[int, int], R], n_items: int, size: int) -> list[R]:
-    """Return [work(0, size), work(size, 2 size), ...] over all items, in that order."""
+    """Return [work(0, size), work(size, 2 size), ...] over all items, in that order.
+
+    The caller's thread takes blocks as the others do: one thread less to wake, and to wait for.
+    """
     starts = range(0, n_items, size)
-    stops = [min(start + size, n_items) for start in starts]
+    found: dict[int, R] = {}
+    failed: dict[int, BaseException] = {}
+    untaken = iter(starts)
+
+    def take() -> None:
+        for start in untaken:
+            try:
+                found[start] = work(start, min(start + size, n_items))
+            except BaseException as error:  # raised by the caller, once all have stopped
+                failed[start] = error
+                return
+
+    others = min(thread_count(), len(starts)) - 1
     pool = _pool.get()
-    if pool is None or len(stops) < 2:
-        return [work(start, stop) for start, stop in zip(starts, stops, strict=True)]
-    return list(pool.map(work, starts, stops))
+    waiting = [pool.submit(take) for _ in range(others)] if pool is not None else []
+    take()
+    wait(waiting)
+    if failed:
+        raise failed[min(failed)]
+    return [found[start] for start in starts]
