@@ -231,6 +231,14 @@ def test_damaged_results_come_back_from_the_checkpoint(tmp_path):
     assert bits(tc.load(tmp_path)) == bits(model)
 
 
+def test_results_without_a_trace_are_refused(folder):
+    record = read_record(folder, "results", "results")
+    record.content["of"]["trace"] = {"is": "dict", "of": {}}
+    write_record(folder, "results", "results", *record, "0.1.0")
+    with pytest.raises(DamagedFile, match="draws but no trace"):
+        tc.load(folder)
+
+
 def test_states_are_checked_before_a_run_goes_on(stopped):
     """A checkpoint whose checksums fit, but whose numbers would lead a compiled loop astray."""
     folder = stopped / "checkpoints"

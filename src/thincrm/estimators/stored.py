@@ -113,7 +113,8 @@ class StoredModel:
             )
         if not rows:
             raise DamagedFile(f"{folder.path} has draws but no trace of the sweeps they are from.")
-        self._adopt(draws, rows)
+        with blaming(folder.path):
+            self._adopt(draws, rows)
 
     def _results(self, folder: RunFolder) -> tuple[int, list[dict[str, float]], bool] | None:
         try:
