@@ -112,6 +112,16 @@ def test_infer_and_date(place, tmp_path):
     assert "of any time" in done.stdout
 
 
+def test_names_of_files_are_no_formulas(place, tmp_path):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "=1+1.txt").write_text(" ".join(FRUIT * 5))
+    for command in ("infer", "date"):
+        done = call(command, place / "run", folder, "--out", tmp_path / "found.csv")
+        assert done.exit_code == 0, done.output
+        assert pd.read_csv(tmp_path / "found.csv")["file"].tolist() == ["'=1+1.txt"]
+
+
 def test_evaluate_beats_word_frequencies(place):
     done = call("evaluate", place / "run", "--sweeps", 15, "--json")
     assert done.exit_code == 0, done.output

@@ -126,7 +126,7 @@ class Battery:
 
     def __init__(self, folder):
         self.good, self.bad = folder / "good", folder / "bad"
-        fit(n_sweeps=3, n_draws=1, n_chains=1).save(self.good)
+        fit(heldout=0.2, n_sweeps=3, n_draws=1, n_chains=1).save(self.good)
         shutil.copytree(self.good, self.bad)
         self.files = [path for path in files(self.good) if path.name != "lock"]
         size = sum(path.stat().st_size for path in self.files)
@@ -166,7 +166,7 @@ class Battery:
             if model.vocabulary_.size == 8:
                 model.transform(np.ones((2, 8), int), t=model.covariates_.labels()[:2])
                 model.predict_time(np.ones((1, 8), int), n_draws=1)
-                model.perplexity(model.counts_)
+                model.perplexity(model.counts_ if model.heldout_ is None else None)
 
 
 def peak():

@@ -30,11 +30,11 @@ def corpus(n_documents=40):
     return X, t
 
 
-def fit(out=None, **changes):
+def fit(out=None, heldout=None, **changes):
     X, t = corpus()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="All .* topics are in use")
-        return tc.TopicModel(**{**SETTINGS, **changes}).fit(X, t=t, out=out)
+        return tc.TopicModel(**{**SETTINGS, **changes}).fit(X, t=t, out=out, heldout=heldout)
 
 
 def bits(model):

@@ -64,6 +64,14 @@ def topics(
         str, typer.Option(help="More topics than are needed; grow: as many as are.")
     ] = "200",
     thinning: o.Thinnings = o.ThinningName.gp,
+    heldout: Annotated[
+        float,
+        typer.Option(
+            help="Share of words that are not learned from, to show how well they are predicted.",
+            min=0,
+            max=0.9,
+        ),
+    ] = 0.0,
     sweeps: o.NumSweeps = o.SWEEPS,
     draws: o.Draws = o.DRAWS,
     chains: o.NumChains = o.CHAINS,
@@ -108,7 +116,7 @@ def topics(
         "quiet": quiet,
     }
     with _run(out):
-        complete = work.fit_topics(voice, found, chosen, thinning, settings, out)
+        complete = work.fit_topics(voice, found, chosen, thinning, settings, heldout or None, out)
     _end(complete)
 
 

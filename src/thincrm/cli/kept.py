@@ -54,7 +54,15 @@ def kept_reading(run: Path) -> dict[str, Any]:
         found = json.loads((run / SOURCE / _READING).read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    if not isinstance(found, dict):
+        return {}
+    return {name: value for name, value in found.items() if _is_plain(value)}
+
+
+def _is_plain(value: Any) -> bool:
+    """Tell whether a value is a name, names, or none: a run may come from a stranger."""
+    names = value if isinstance(value, list) else [value]
+    return all(name is None or isinstance(name, str | bool) for name in names)
 
 
 def kept_texts(run: Path, n_documents: int) -> Any:

@@ -13,11 +13,12 @@ from rich.text import Text
 from sklearn.base import clone
 
 import thincrm as tc
+from thincrm.cli.documents import read_documents
 from thincrm.cli.kept import kept_reading
 from thincrm.cli.results import load_topics
 from thincrm.cli.voice import Voice
 from thincrm.data.reading import Counts
-from thincrm.data.reading.rows import column_names
+from thincrm.data.writing import write_csv
 from thincrm.errors import InvalidInput, check_between
 from thincrm.numerics.arrays import Float
 
@@ -27,37 +28,22 @@ _SHOWN = 10
 _LEVEL = 0.9
 
 
-def _read(run: Path, corpus: Path, reading: dict[str, Any]) -> Any:
-    """Read documents as the run's were, where nothing else is said."""
-    before = kept_reading(run)
-    if before.get("kind") == "counts":
-        raise InvalidInput(f"{run} was fitted to counts: use thincrm.load in Python for new ones.")
-    chosen = {k: v for k, v in reading.items() if v not in (None, [])}
-    return tc.read_texts(corpus, **{"text": before.get("text", "text")} | chosen)
-
-
-def _with_dates(run: Path, corpus: Path, reading: dict[str, Any]) -> dict[str, Any]:
-    """Return reading that takes the run's own date or covariate columns if the file has them."""
-    if reading["date"] or reading["covariates"] or corpus.is_dir():
-        return reading
-    before, there = kept_reading(run), column_names(corpus)
-    date, columns = before.get("date"), before.get("covariates") or []
-    if date in there:
-        return reading | {"date": date}
-    if not date and columns and set(columns) <= set(there):
-        return reading | {"covariates": columns}
-    return reading
-
-
-def infer(voice: Voice, run: Path, corpus: Path, reading: dict[str, Any], path: Path) -> None:
+def infer(
+    voice: Voice,
+    run: Path,
+    corpus: Path,
+    reading: dict[str, Any],
+    words: Path | None,
+    path: Path,
+) -> None:
     """Write (documents, topics) shares."""
     model = load_topics(run)
-    found = _read(run, corpus, _with_dates(run, corpus, reading))
-    share = model.transform(found.texts, t=found.t)
-    table = pd.DataFrame(share, index=found.table.index)
+    found = read_documents(run, model, corpus, reading, words, dated=True)
+    share = model.transform(found.documents, t=found.t)
+    table = pd.DataFrame(share, index=found.index)
     table.columns = pd.Index([f"topic{topic}" for topic in range(share.shape[1])])
-    table.to_csv(path, float_format="%.6g")
-    grid = _grid(found.table.index.name, "largest topics")
+    write_csv(table, path, index=True, float_format="%.6g")
+    grid = _grid(str(found.index.name), "largest topics")
     for place, row in zip(table.index[:_SHOWN], share, strict=False):
         top = np.argsort(-row)[:4]
         grid.add_row(Text(str(place)), " ".join(f"{k} ({100 * row[k]:.0f} %)" for k in top))
@@ -66,16 +52,22 @@ def infer(voice: Voice, run: Path, corpus: Path, reading: dict[str, Any], path: 
 
 
 def date(
-    voice: Voice, run: Path, corpus: Path, reading: dict[str, Any], level: float, path: Path
+    voice: Voice,
+    run: Path,
+    corpus: Path,
+    reading: dict[str, Any],
+    words: Path | None,
+    level: float,
+    path: Path,
 ) -> None:
     """Write the likeliest time of each document, with an interval."""
     check_between("level", level, 0.0, 1.0)
     model = load_topics(run)
-    found = _read(run, corpus, reading)
-    chance = model.predict_time(found.texts)
-    table = _intervals(chance, level).set_axis(found.table.index)
-    table.to_csv(path)
-    grid = _grid(found.table.index.name, "likeliest", "probability", "from", "to")
+    found = read_documents(run, model, corpus, reading, words, dated=False)
+    chance = model.predict_time(found.documents)
+    table = _intervals(chance, level).set_axis(found.index)
+    write_csv(table, path, index=True)
+    grid = _grid(str(found.index.name), "likeliest", "probability", "from", "to")
     for place, row in table.head(_SHOWN).iterrows():
         grid.add_row(
             Text(str(place)),
@@ -133,7 +125,7 @@ def impute(voice: Voice, run: Path, table: Path, level: float, skip_bad: bool, p
             "upper": np.asarray(filled.upper)[hole],
         }
     )
-    holes.to_csv(path, index=False, float_format="%.6g")
+    write_csv(holes, path, float_format="%.6g")
     grid = _grid(str(index.name), "column", "mean", "from", "to")
     for cells in holes.head(_SHOWN).itertuples(index=False):
         grid.add_row(*(Text(_said(cell)) for cell in cells))
@@ -141,29 +133,29 @@ def impute(voice: Voice, run: Path, table: Path, level: float, skip_bad: bool, p
 
 
 def evaluate(
-    voice: Voice, run: Path, hold_out: float, sweeps: int | None, seed: int, path: Path
+    voice: Voice, run: Path, share: float, sweeps: int | None, seed: int, path: Path
 ) -> None:
     """Fit again without some data, and write how well they are predicted."""
-    check_between("--hold-out", hold_out, 0.0, 1.0)
+    check_between("--heldout", share, 0.0, 1.0)
     model = tc.load(run)
     again = clone(model)
     changes = {"random_state": seed, "quiet": voice.quiet}
     again.set_params(**changes, **({} if sweeps is None else {"n_sweeps": sweeps}))
     if isinstance(model, tc.TopicModel):
-        found = _perplexity(model, again, hold_out, seed)
+        found = _perplexity(model, again, share, seed)
     else:
-        found = _cells(model, again, hold_out, seed)
-    pd.DataFrame([found]).to_csv(path, index=False)
+        found = _cells(model, again, share, seed)
+    write_csv(pd.DataFrame([found]), path)
     grid = _grid("measure", "value")
     for name, value in found.items():
         grid.add_row(name.replace("_", " "), f"{value:.6g}")
     voice.say(grid)
-    voice.say(f"{100 * hold_out:g} % held out, seed {seed}. {path} written.")
+    voice.say(f"{100 * share:g} % held out, seed {seed}. {path} written.")
     voice.result(run=run, file=path, **found)
 
 
-def _perplexity(model: Any, again: Any, hold_out: float, seed: int) -> dict[str, float]:
-    train, heldout = tc.split_words(model.counts_, hold_out, seed)
+def _perplexity(model: Any, again: Any, share: float, seed: int) -> dict[str, float]:
+    train, heldout = tc.split_words(model.counts_, share, seed)
     again.set_params(vectorizer=None)
     again.fit(Counts(train, model.vocabulary_), t=model.covariates_, heldout=heldout)
     found = again.perplexity(heldout)
@@ -179,12 +171,12 @@ def _perplexity(model: Any, again: Any, hold_out: float, seed: int) -> dict[str,
     }
 
 
-def _cells(model: Any, again: Any, hold_out: float, seed: int) -> dict[str, float]:
+def _cells(model: Any, again: Any, share: float, seed: int) -> dict[str, float]:
     known, values = model.covariates_, model.values_
     t = known.labels(known.rows[known.row])
-    hidden = ~np.isnan(values) & (np.random.default_rng(seed).random(values.shape) < hold_out)
+    hidden = ~np.isnan(values) & (np.random.default_rng(seed).random(values.shape) < share)
     if not hidden.any():
-        raise InvalidInput("No cell is held out: raise --hold-out.")
+        raise InvalidInput("No cell is held out: raise --heldout.")
     seen = np.where(hidden, np.nan, values)
     filled = again.fit(seen, t=t).impute(seen, t=t, level=_LEVEL)
     centre, spread = np.nanmean(seen, axis=0), np.nanstd(seen, axis=0)

@@ -25,6 +25,12 @@ def show(voice: Voice, model: Any, run: Path, skipped: int = 0) -> bool:
     number = f"{low}" if low == high else f"{low} to {high}"
     verdict = model.verdict()
     voice.say(f"{number} {what} in use; the largest are shown. {verdict}")
+    predicted = _held_out(model) if is_topics else {}
+    if predicted:
+        voice.say(
+            "Held-out perplexity {perplexity:.1f} (Monte Carlo error {monte_carlo_error:.1g}) of "
+            "{held_out_words:,} words.".format(**predicted)
+        )
     voice.say(f"{len(files)} tables are in {run / 'tables'}.")
     complete = bool(model.complete_)
     if not complete:
@@ -38,9 +44,22 @@ def show(voice: Voice, model: Any, run: Path, skipped: int = 0) -> bool:
         verdict=str(verdict),
         converged=bool(verdict.ok),
         **{f"n_{what}": [low, high]},
+        **predicted,
         files=[str(file) for file in files],
     )
     return complete
+
+
+def _held_out(model: Any) -> dict[str, float]:
+    """Return how well words that the run held out are predicted; nothing, if it held out none."""
+    if model.heldout_ is None:
+        return {}
+    found = model.perplexity()
+    return {
+        "perplexity": found.value,
+        "monte_carlo_error": found.error,
+        "held_out_words": found.n_words,
+    }
 
 
 def load_topics(run: Path) -> Any:

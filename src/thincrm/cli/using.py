@@ -15,11 +15,16 @@ __all__ = ["date", "evaluate", "impute", "infer"]
 Documents = Annotated[
     Path,
     typer.Argument(
-        help="Documents, in a table or a folder as of thincrm topics.", show_default=False
+        help="Documents as of thincrm topics: a table, a folder, or counts of the same words.",
+        show_default=False,
     ),
 ]
 Known = Annotated[
     str | None, typer.Option("--text", help="Column of the texts.", show_default="as in the run")
+]
+Words = Annotated[
+    Path | None,
+    typer.Option("--words", help="Vocabulary of counts, a word a line: checked against the run's."),
 ]
 
 
@@ -30,7 +35,9 @@ def infer(
     text: Known = None,
     date: o.DateColumn = None,
     covariate: o.Covariates = None,
+    metadata: o.Metadata = None,
     date_format: o.DateFormat = None,
+    words: Words = None,
     skip_bad: o.SkipBad = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
@@ -44,10 +51,11 @@ def infer(
         "text": text,
         "date": date,
         "covariates": covariate or [],
+        "metadata": metadata,
         "date_format": date_format,
         "skip_bad": skip_bad,
     }
-    predicting.infer(Voice(quiet, json), run, corpus, reading, path)
+    predicting.infer(Voice(quiet, json), run, corpus, reading, words, path)
 
 
 def date(
@@ -55,6 +63,7 @@ def date(
     corpus: Documents,
     out: o.OutFile = None,
     text: Known = None,
+    words: Words = None,
     level: Annotated[float, typer.Option(help="Probability of the interval.")] = 0.9,
     skip_bad: o.SkipBad = False,
     quiet: o.Quiet = False,
@@ -66,7 +75,7 @@ def date(
     path = out or run / "date.csv"
     check_file_place(path)
     reading = {"text": text, "skip_bad": skip_bad}
-    predicting.date(Voice(quiet, json), run, corpus, reading, level, path)
+    predicting.date(Voice(quiet, json), run, corpus, reading, words, level, path)
 
 
 def impute(
@@ -88,7 +97,7 @@ def impute(
 
 def evaluate(
     run: o.Run,
-    hold_out: Annotated[
+    heldout: Annotated[
         float, typer.Option(help="Share of words, or of cells, that the model does not see.")
     ] = 0.2,
     sweeps: Annotated[
@@ -105,4 +114,4 @@ def evaluate(
 
     path = out or run / "evaluate.csv"
     check_file_place(path)
-    predicting.evaluate(Voice(quiet, json), run, hold_out, sweeps, seed, path)
+    predicting.evaluate(Voice(quiet, json), run, heldout, sweeps, seed, path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import tempfile
@@ -23,6 +24,7 @@ _SHELL = (
     (r"\b(max_topics|max_features|min_count|min_df|max_df|tfidf_share)\b", r"--\1"),
     (r"--(\w+)_(\w+)\b", r"--\1-\2"),
     (r"\brandom_state\b", "--seed"),
+    (r"\bheldout=", "--heldout "),
     (r"skip_bad=True or --skip-bad", "--skip-bad"),
 )
 
@@ -49,7 +51,13 @@ class Voice:
     def result(self, **found: Any) -> None:
         """Print what a program would want to know."""
         if self.json:
-            print(json.dumps(found, default=str, ensure_ascii=False, allow_nan=False))
+            known = {name: _or_null(value) for name, value in found.items()}
+            print(json.dumps(known, default=str, ensure_ascii=False, allow_nan=False))
+
+
+def _or_null(value: Any) -> Any:
+    """Return None in place of a number that JSON does not have: what a single draw cannot tell."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def in_shell(sentence: str) -> str:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 import thincrm as tc
 from thincrm.cli.kept import keep_source
 from thincrm.cli.results import show
@@ -22,30 +24,33 @@ class Source:
 
     documents: Any
     t: Any
-    names: Any
+    index: pd.Index
     skipped: int
     first_skipped: str
     reading: dict[str, Any]
     is_text: bool
 
+    @property
+    def names(self) -> list[str]:
+        """Return what a document is called: its file, or its line in a table."""
+        unit = self.index.name
+        return [str(place) if unit == "file" else f"{unit} {place}" for place in self.index]
 
-def read_corpus(path: Path, reading: dict[str, Any], words: Path | None = None) -> Source:
-    """Read a corpus: texts from a table or a folder, or counts with a table beside them."""
+
+def read_corpus(path: Path, reading: dict[str, Any], words: Any = None) -> Source:
+    """Read a corpus: texts from a table or a folder, or counts with a table beside them.
+
+    words: of counts, their vocabulary or the file of it.
+    """
     if path.is_file() and is_counts(path):
         return _read_counts(path, reading, words)
     found = tc.read_texts(path, **reading)
     kept = reading | {"source": path.name, "kind": "texts"}
-    return Source(
-        found.texts, found.t, _names(found.table), found.skipped, found.first_skipped, kept, True
-    )
+    index = found.table.index
+    return Source(found.texts, found.t, index, found.skipped, found.first_skipped, kept, True)
 
 
-def _names(table: Any) -> list[str]:
-    unit = table.index.name
-    return [str(place) if unit == "file" else f"{unit} {place}" for place in table.index]
-
-
-def _read_counts(path: Path, reading: dict[str, Any], words: Path | None) -> Source:
+def _read_counts(path: Path, reading: dict[str, Any], words: Any) -> Source:
     counts = tc.read_counts(path, words)
     table = reading["metadata"]
     t = None
@@ -62,7 +67,8 @@ def _read_counts(path: Path, reading: dict[str, Any], words: Path | None) -> Sou
             "documents: give a row for each."
         )
     kept = reading | {"source": path.name, "kind": "counts"}
-    return Source(counts, t, None, 0, "", kept, False)
+    index = pd.RangeIndex(counts.counts.shape[0], name="document")
+    return Source(counts, t, index, 0, "", kept, False)
 
 
 def _thinning(name: str) -> Any:
@@ -77,6 +83,7 @@ def fit_topics(
     words: dict[str, Any],
     thinning: str,
     settings: dict[str, Any],
+    heldout: float | None,
     out: Path,
 ) -> bool:
     """Fit a topic model, keep it in `out`, show it; tell whether it got to its end."""
@@ -91,7 +98,7 @@ def fit_topics(
     model = tc.TopicModel(thinning=_thinning(thinning), vectorizer=vectorizer, **settings)
     texts = source.documents if source.is_text else None
     with keep_source(out, source.reading, texts, source.names):
-        model.fit(source.documents, t=source.t, out=out)
+        model.fit(source.documents, t=source.t, out=out, heldout=heldout)
     return show(voice, model, out, source.skipped)
 
 

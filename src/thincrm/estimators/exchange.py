@@ -9,14 +9,15 @@ from typing import Any
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from thincrm.data.writing import write_csv
 from thincrm.estimators import arviz_groups, ldavis
 from thincrm.estimators.diagnostics import Diagnostics
-from thincrm.estimators.topic_results import TopicResults
+from thincrm.estimators.topic_predictions import TopicPredictions
 
 __all__ = ["TopicExchange", "flat", "write_tables"]
 
 
-class TopicExchange(TopicResults, Diagnostics):
+class TopicExchange(TopicPredictions, Diagnostics):
     """Exports of a fitted `TopicModel`."""
 
     trace_: pd.DataFrame
@@ -37,6 +38,8 @@ class TopicExchange(TopicResults, Diagnostics):
             found["first_active"] = self.first_active()
             found["last_active"] = self.last_active()
             found["shapes"] = self.shapes()
+        if self.heldout_ is not None:
+            found["perplexity"] = pd.DataFrame([self.perplexity()._asdict()])
         return {name: flat(table) for name, table in found.items()}
 
     def to_csv(self, folder: str | os.PathLike[str]) -> list[Path]:
@@ -77,12 +80,15 @@ class TopicExchange(TopicResults, Diagnostics):
 
 
 def write_tables(tables: dict[str, pd.DataFrame], folder: str | os.PathLike[str]) -> list[Path]:
-    """Write tables to NAME.csv in a folder, and return the files."""
+    """Write tables to NAME.csv in a folder, and return the files.
+
+    A text that a spreadsheet would take for a formula gets an apostrophe in front.
+    """
     there = Path(folder)
     there.mkdir(parents=True, exist_ok=True)
     written = []
     for name, table in tables.items():
-        table.to_csv(there / f"{name}.csv", index=False)
+        write_csv(table, there / f"{name}.csv")
         written.append(there / f"{name}.csv")
     return written
 

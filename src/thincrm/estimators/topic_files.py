@@ -39,12 +39,14 @@ __all__ = ["TopicFiles"]
 _SETTINGS = {"model", "params", "seed"}
 _COUNTS = ("max_topics", "n_sweeps", "n_draws", "n_chains", "n_background")
 _DATA = {"counts", "covariates", "vocabulary", "named", "prepared", "vectorizer"}
+_HELDOUT = "heldout"  # only of a model that has some
 
 
 class TopicFiles(StoredModel):
     """Packing and unpacking of `TopicModel`."""
 
     counts_: Any
+    heldout_: Any
     burstiness: float | None
     covariates_: Covariates
     prepared_: Any
@@ -81,20 +83,23 @@ class TopicFiles(StoredModel):
             "prepared": pack_prepared(self.prepared_),
             "vectorizer": vectorizer,
         }
+        if self.heldout_ is not None:
+            data[_HELDOUT] = self.heldout_
         return settings, data
 
     @classmethod
     def _unpack(cls, settings: dict[str, Any], data: dict[str, Any]) -> Self:
-        need(set(settings) == _SETTINGS and set(data) == _DATA, "the settings")
+        need(set(settings) == _SETTINGS and set(data) - {_HELDOUT} == _DATA, "the settings")
         params = _checked(settings["params"])
         model = cls(**{**params, "vectorizer": None})
         need(set(params) == set(model.get_params(deep=False)), "the settings")  # type: ignore[attr-defined]
         need(isinstance(settings["seed"], int) and settings["seed"] >= 0, "the seed")
         model.seed_ = settings["seed"]
-        need(isinstance(data["counts"], sparse.csr_array), "the counts")
-        need(data["counts"].dtype == np.int64, "the counts")
-        model.counts_ = as_counts(data["counts"])
-        need(0 < model.counts_.sum() < 2**62, "the counts")
+        model.counts_ = _checked_counts(data["counts"])
+        model.heldout_ = None
+        if _HELDOUT in data:
+            model.heldout_ = _checked_counts(data[_HELDOUT])
+            need(model.heldout_.shape == model.counts_.shape, "the held-out counts")
         n_documents, n_words = model.counts_.shape
         model.covariates_ = check_covariates(data["covariates"], n_documents)
         model.vocabulary_ = unpack_words(data["vocabulary"], n_words)
@@ -132,6 +137,13 @@ class TopicFiles(StoredModel):
         return rows_of(
             {str(name): part.to_numpy() for name, part in self.trace_.reset_index().items()}
         )
+
+
+def _checked_counts(found: Any) -> Any:
+    need(isinstance(found, sparse.csr_array) and found.dtype == np.int64, "the counts")
+    counts = as_counts(found)
+    need(0 < counts.sum() < 2**62, "the counts")
+    return counts
 
 
 def _checked(params: Any) -> dict[str, Any]:

@@ -29,6 +29,7 @@ class TopicPredictions(TopicResults):
 
     draws_: Any
     row_: np.ndarray
+    heldout_: Any
     n_threads: int | None
 
     def _counts(self, X: Any, *, reset: bool) -> Any:
@@ -55,12 +56,18 @@ class TopicPredictions(TopicResults):
                 share[:, found >= 0] += usage[:, found[found >= 0]]
         return share / np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
 
-    def perplexity(self, heldout: Any) -> Perplexity:
+    def perplexity(self, heldout: Any = None) -> Perplexity:
         """Return the perplexity of held-out counts of the fitted documents (`tc.split_words`).
 
-        The result has `.value` and `.error` (Monte Carlo standard error).
+        heldout: None: those of `fit(heldout=...)`. The result has `.value` and `.error` (Monte
+        Carlo standard error).
         """
         check_is_fitted(self)
+        heldout = self.heldout_ if heldout is None else heldout
+        if heldout is None:
+            raise InvalidInput(
+                "No words were held out: pass heldout, or fit with heldout=0.1 or such."
+            )
         with using_threads(self.n_threads):
             return perplexity(
                 self.draws_, self.row_, as_counts(heldout, "heldout"), tokens(self.counts_)

@@ -14,16 +14,16 @@ from sklearn.utils.validation import validate_data
 
 from thincrm.data.counts import as_counts, is_text, tokens
 from thincrm.data.covariates import Covariates, covariates
+from thincrm.data.reading.counts import same_words
 from thincrm.draws import TopicDraw
 from thincrm.errors import InvalidInput, check_count
 from thincrm.estimators.exchange import TopicExchange
+from thincrm.estimators.heldout import hold_out, watch_perplexity
 from thincrm.estimators.journal import Journal
-from thincrm.estimators.sampling import Plan, Watch, sample
+from thincrm.estimators.sampling import Plan, sample
 from thincrm.estimators.seeds import seed_of
 from thincrm.estimators.topic_files import TopicFiles
-from thincrm.estimators.topic_predictions import TopicPredictions
 from thincrm.estimators.topic_tables import TopicTables, scalar
-from thincrm.evaluate.perplexity import PerplexitySoFar
 from thincrm.gibbs.topics import TopicProblem
 from thincrm.levy import GammaProcess
 from thincrm.likelihood import NegativeBinomialFactor, PoissonFactor
@@ -38,7 +38,6 @@ _FIRST_GUESS = 100  # topics to start from when the truncation may grow
 
 class TopicModel(
     TopicFiles,
-    TopicPredictions,
     TopicExchange,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
@@ -97,6 +96,8 @@ class TopicModel(
         Label-free quantities after every sweep.
     vocabulary_ : Index
         The words.
+    heldout_ : (D, P) counts or None
+        The words that were held out.
     complete_ : bool
         Whether all sweeps were made; False: the run was stopped before.
     """
@@ -184,9 +185,10 @@ class TopicModel(
             A new folder for the run: settings, data, checkpoints, draws and results. Whatever
             ends the run, `thincrm.resume(out)` goes on with it, bit for bit; Ctrl-C stops it and
             leaves the model of the draws so far. None: nothing is written.
-        heldout : (D, P) counts or None
-            Other words of the same documents (`thincrm.split_words`): the progress bar shows
-            their perplexity so far. They are not learned from.
+        heldout : (D, P) counts, a share in (0, 1), or None
+            Words that are not learned from: other words of the same documents
+            (`thincrm.split_words`), or such a share of X's. The progress bar shows their
+            perplexity so far, and `perplexity()` tells it with its error.
         """
         counts = self._counts(X, reset=True)
         if counts.sum() == 0:
@@ -199,28 +201,20 @@ class TopicModel(
                 stacklevel=2,
             )
         self.covariates_ = self._covariates(t, counts.shape[0])
-        self.counts_ = counts
         self.seed_ = seed_of(self.random_state)
+        self.counts_, self.heldout_ = hold_out(counts, heldout, self.seed_)
         self._length()
         _, self.thinning_, *_ = self._factors()
         self.prepared_ = self.thinning_.prepare(self._known())
-        watch = None if heldout is None else self._watch(as_counts(heldout, "heldout"))
         with self._journal(out) as journal:
-            self._sample(journal, watch)
+            self._sample(journal)
         return self
 
-    def _watch(self, heldout: Any) -> Watch:
-        """Return what tells the perplexity of held-out words as draws come in."""
-        if heldout.shape != self.counts_.shape:
-            raise InvalidInput(
-                f"heldout has shape {heldout.shape} but X {self.counts_.shape}: pass other words "
-                "of the same documents (tc.split_words)."
-            )
-        so_far = PerplexitySoFar(self.row_, heldout, tokens(self.counts_))
-        return lambda draw: f"held-out perplexity {so_far.add(draw):.1f}"
-
-    def _sample(self, journal: Journal, watch: Watch = None) -> None:
+    def _sample(self, journal: Journal) -> None:
         with using_threads(self.n_threads):
+            watch = None
+            if self.heldout_ is not None and not self.quiet:
+                watch = watch_perplexity(self.row_, self.heldout_, self.counts_, journal.draws)
             draws, trace = sample(self._problem(), self._length(), journal, watch)
         self.complete_ = not journal.stopped
         self._adopt(draws, trace)
@@ -260,6 +254,8 @@ class TopicModel(
         names = X.columns if isinstance(X, pd.DataFrame) else None
         if hasattr(X, "vocabulary") and hasattr(X, "counts"):  # what the readers return
             X, names = X.counts, X.vocabulary
+            if not reset and names is not None:
+                same_words(names, self.vocabulary_)
         checked = validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False
         )

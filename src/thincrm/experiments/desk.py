@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 import thincrm
+from thincrm.data.writing import write_csv
 from thincrm.errors import InvalidInput
 from thincrm.experiments import pictures
 
@@ -80,7 +81,7 @@ class Desk:
         """Write each table as a CSV file."""
         for name, table in tables.items():
             path = self._path(f"{name}.csv")
-            table.to_csv(path, index=False)
+            write_csv(table, path)
             self.say(f"{path} written")
 
     def draw(self, draw: Callable[[Any, Any], Any], results: Any) -> None:

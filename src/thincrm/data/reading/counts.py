@@ -19,7 +19,7 @@ from thincrm.data.reading.lines import check_file, lines, shown, words_of
 from thincrm.data.reading.triplets import read_market, read_uci
 from thincrm.errors import InvalidInput, InvalidType
 
-__all__ = ["Counts", "is_counts", "read_counts"]
+__all__ = ["Counts", "is_counts", "read_counts", "same_words"]
 
 _MOST = 2**31 - 1  # of a word's number and of a count
 
@@ -63,11 +63,29 @@ def read_counts(source: Any, vocabulary: Any = None) -> Counts:
     else:
         raise InvalidType("source must be a path, a matrix, or bags of (word, count) pairs.")
     if words is not None and counts.shape[1] != len(words):
+        named = Path(source).name if isinstance(source, str | Path) else "source"
         raise InvalidInput(
-            f"The counts have {counts.shape[1]} words but the vocabulary {len(words)}: they do "
-            "not belong together."
+            f"{named} has {counts.shape[1]} words but the vocabulary {len(words)}: they do not "
+            "belong together."
         )
     return Counts(counts, None if words is None else pd.Index(words, name="word"))
+
+
+def same_words(new: pd.Index, known: pd.Index) -> None:
+    """Refuse counts of other words than a model's; words without names are only counted."""
+    if len(new) != len(known):
+        raise InvalidInput(
+            f"The counts have {len(new)} words but the model was fitted to {len(known)}: pass "
+            "counts of the same words."
+        )
+    if pd.api.types.is_integer_dtype(known.dtype):
+        return
+    for place, (word, expected) in enumerate(zip(new, known, strict=True), 1):
+        if str(word) != str(expected):
+            raise InvalidInput(
+                f"Word {place} of the vocabulary is {shown(word)} but the model was fitted to "
+                f"{shown(expected)}: pass counts of the same words in the same order."
+            )
 
 
 def is_counts(path: Path) -> bool:

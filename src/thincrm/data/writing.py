@@ -1,0 +1,37 @@
+"""Tables as CSV files that a spreadsheet opens without running anything in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+__all__ = ["write_csv"]
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet may take a cell's start for
+_SAFE_KINDS = "biufcmM"  # NumPy's letters for numbers and times
+
+
+def write_csv(
+    table: pd.DataFrame, path: Path, *, index: bool = False, float_format: str | None = None
+) -> None:
+    """Write a table; texts that a spreadsheet would take for a formula get an apostrophe.
+
+    Words, names of columns and of files may come from a stranger. Numbers and dates stay as they
+    are.
+    """
+    safe = table.copy(deep=False)
+    for place, kind in enumerate(safe.dtypes):
+        if kind.kind not in _SAFE_KINDS:
+            safe.isetitem(place, [_harmless(cell) for cell in safe.iloc[:, place]])
+    safe.columns = safe.columns.map(_harmless)
+    if safe.index.dtype.kind not in _SAFE_KINDS:
+        safe.index = safe.index.map(_harmless)
+    safe.index.name = _harmless(table.index.name)
+    # Line ends as in RFC 4180: a lone carriage return in a cell is then put in quotation marks.
+    safe.to_csv(path, index=index, float_format=float_format, lineterminator="\r\n")
+
+
+def _harmless(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
