@@ -52,7 +52,10 @@ class RunInUse(ThincrmError, RuntimeError):
 def _number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidType(f"{name} must be a number, got {value!r}.")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise InvalidInput(f"{name} is too large for a number.") from error
 
 
 def check_positive(name: str, value: Any) -> float:
@@ -79,11 +82,13 @@ def check_between(name: str, value: Any, low: float, high: float) -> float:
     return number
 
 
-def check_count(name: str, value: Any, least: int = 1) -> int:
-    """Return `value` as an int of at least `least`."""
+def check_count(name: str, value: Any, least: int = 1, most: int = 2**31 - 1) -> int:
+    """Return `value` as an int from `least` to `most`."""
     number = _number(name, value)
     if number != int(number) if math.isfinite(number) else True:
         raise InvalidInput(f"{name} must be a whole number, got {value!r}.")
     if number < least:
         raise InvalidInput(f"{name} must be at least {least}, got {value!r}.")
+    if number > most:
+        raise InvalidInput(f"{name} must be at most {most}, got {value!r}.")
     return int(number)

@@ -165,7 +165,7 @@ def test_bad_input_is_told_before_any_work(place, tmp_path):
     assert call(*fit, "--out", out, "--sweeps", 0).exit_code == 2
     assert_one_red_sentence(call(*fit, "--out", out, "--max-topics", "x"), "--max-topics must be")
     assert_one_red_sentence(call(*fit, "--out", out, "--min-df", "x"), "--min-df must be a number")
-    assert_one_red_sentence(call(*fit, "--out", out, "--stop-words", "x"), "stop_words is 'x'")
+    assert_one_red_sentence(call(*fit, "--out", out, "--stop-words", "x"), "--stop-words is 'x'")
     assert_one_red_sentence(call("topics", corpus, "--out", out), "no column 'text'")
     assert_one_red_sentence(call("topics", tmp_path / "no.csv", "--out", out), "does not exist")
     assert_one_red_sentence(call("report", tmp_path / "no"), "holds no run")

@@ -73,8 +73,9 @@ def test_stop_words(tmp_path):
     ("options", "why"),
     [
         ({"min_count": 99}, "No word is left"),
-        ({"min_df": 99}, "No word can be chosen"),
-        ({"min_df": 1.5}, "No word can be chosen"),
+        ({"min_df": 99}, "in 99 documents; there are 4"),
+        ({"min_df": 1.5}, "min_df must be"),
+        ({"max_df": True}, "max_df must be"),
         ({"tfidf_share": 0.0}, "tfidf_share must be above 0"),
         ({"ngrams": 0}, "ngrams must be at least 1"),
         ({"token_pattern": "("}, "token_pattern '.' is none"),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -17,10 +20,22 @@ from thincrm.errors import ThincrmError
 __all__ = ["app"]
 
 _BAD_INPUT, _INTERRUPTED = 2, 130
+_EPILOG = """\
+Example: thincrm topics corpus.csv --text body --date date --out run
+
+Exit codes: 0 done; 2 bad input, in one sentence; 130 interrupted, what there is so far is kept.
+"""
 
 
 class Sentences(TyperGroup):
     """Commands that fail in one sentence on standard error, not in a traceback."""
+
+    def main(self, *args: Any, **more: Any) -> Any:
+        """Run; a terminal that does not have a letter gets a question mark in its place."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(errors="replace")
+        return super().main(*args, **more)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; errors of ours end with code 2, an interrupt with 130."""
@@ -32,7 +47,12 @@ class Sentences(TyperGroup):
                 typer.secho(f"Error: {in_shell(str(error))}", fg="red", err=True)
                 raise typer.Exit(_BAD_INPUT) from error
             except OSError as error:
-                said = f"{error.strerror or error}: {error.filename}" if error.filename else error
+                said = os.strerror(error.errno) if error.errno else " ".join(str(error).split())
+                where = f": {error.filename}" if error.filename else ""
+                typer.secho(f"Error: {said}{where}", fg="red", err=True)
+                raise typer.Exit(_BAD_INPUT) from error
+            except MemoryError as error:
+                said = "the memory does not suffice; fewer words, topics or draws need less."
                 typer.secho(f"Error: {said}", fg="red", err=True)
                 raise typer.Exit(_BAD_INPUT) from error
             except KeyboardInterrupt as error:
@@ -49,7 +69,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Thinned completely random measures: topics that come and go, with a covariate.",
-    epilog="Example: thincrm topics corpus.csv --text body --date date --out run",
+    epilog=_EPILOG,
 )
 
 

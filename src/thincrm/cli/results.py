@@ -8,7 +8,7 @@ from typing import Any
 import thincrm as tc
 from thincrm.cli.kept import kept_reading, kept_texts
 from thincrm.cli.terminal import feature_table, topic_table
-from thincrm.cli.voice import Voice
+from thincrm.cli.voice import Voice, in_shell
 from thincrm.errors import InvalidInput
 
 __all__ = ["export", "load_topics", "report", "show"]
@@ -41,7 +41,7 @@ def show(voice: Voice, model: Any, run: Path, skipped: int = 0) -> bool:
         run=run,
         complete=complete,
         skipped=skipped,
-        verdict=str(verdict),
+        verdict=in_shell(str(verdict)),
         converged=bool(verdict.ok),
         **{f"n_{what}": [low, high]},
         **predicted,

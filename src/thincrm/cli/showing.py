@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from thincrm.cli import options as o
-from thincrm.cli.voice import Voice, check_file_place
+from thincrm.cli.voice import Voice, file_place
 
 __all__ = ["Format", "export", "report"]
 
@@ -36,8 +36,7 @@ def report(
     from thincrm.cli import results  # noqa: PLC0415 - help does not wait for it
 
     voice = Voice(quiet, json)
-    path = out or run / "report.html"
-    check_file_place(path)
+    path = file_place(out, run, "report.html")
     results.report(run, path, title)
     voice.say(f"{path} written: open it in a browser.")
     voice.result(run=run, report=path)
@@ -63,9 +62,7 @@ def export(
 
     voice = Voice(quiet, json)
     names = {Format.arviz: "arviz.nc", Format.csv: "tables", Format.pyldavis: "pyldavis.html"}
-    path = out or run / names[to]
-    if to is not Format.csv:
-        check_file_place(path)
+    path = (out or run / names[to]) if to is Format.csv else file_place(out, run, names[to])
     written = results.export(run, to, path)
     for file in written:
         voice.say(f"{file} written")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from thincrm.cli import options as o
-from thincrm.cli.voice import Voice, check_file_place
+from thincrm.cli.voice import Voice, file_place
 
 __all__ = ["date", "evaluate", "impute", "infer"]
 
@@ -45,8 +45,7 @@ def infer(
     """Write the share of each topic in new documents; without --date they may be of any time."""
     from thincrm.cli import predicting  # noqa: PLC0415 - help does not wait for it
 
-    path = out or run / "infer.csv"
-    check_file_place(path)
+    path = file_place(out, run, "infer.csv")
     reading = {
         "text": text,
         "date": date,
@@ -72,8 +71,7 @@ def date(
     """Write when undated documents were written: the likeliest time and an interval."""
     from thincrm.cli import predicting  # noqa: PLC0415
 
-    path = out or run / "date.csv"
-    check_file_place(path)
+    path = file_place(out, run, "date.csv")
     reading = {"text": text, "skip_bad": skip_bad}
     predicting.date(Voice(quiet, json), run, corpus, reading, words, level, path)
 
@@ -90,8 +88,7 @@ def impute(
     """Write the holes of a table, each with its mean and an interval."""
     from thincrm.cli import predicting  # noqa: PLC0415
 
-    path = out or run / "impute.csv"
-    check_file_place(path)
+    path = file_place(out, run, "impute.csv")
     predicting.impute(Voice(quiet, json), run, table, level, skip_bad, path)
 
 
@@ -112,6 +109,5 @@ def evaluate(
     """Fit the run's model again without some of its data, and say how well it predicts them."""
     from thincrm.cli import predicting  # noqa: PLC0415
 
-    path = out or run / "evaluate.csv"
-    check_file_place(path)
+    path = file_place(out, run, "evaluate.csv")
     predicting.evaluate(Voice(quiet, json), run, heldout, sweeps, seed, path)

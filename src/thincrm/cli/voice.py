@@ -15,13 +15,21 @@ from rich.console import Console
 
 from thincrm.errors import InvalidInput
 
-__all__ = ["Voice", "check_file_place", "check_run_place", "in_shell"]
+__all__ = ["Voice", "check_file_place", "check_run_place", "file_place", "in_shell"]
 
 _SHELL = (
-    (r"thincrm\.(resume|load)\('([^']*)'\)", r"'thincrm \1 \2'"),
+    (r"thincrm\.load\('([^']*)'\) reads it", r"'thincrm report \1' shows it"),
+    (r"thincrm\.resume\('([^']*)'\)", r"'thincrm resume \1'"),
+    (r"pass the folder that fit\(out=\.\.\.\) or save\(\.\.\.\) wrote", "name the folder of a run"),
+    (r"Pass t=, or thinning=Always\(\) to say so", "Say --thinning always if that is meant"),
+    (r"^level must", "--level must"),
+    (
+        r"They are in memory: model\.save\(\.\.\.\) writes them elsewhere",
+        "Once there is space, 'thincrm resume' goes on",
+    ),
     (r"or pass max_topics='grow'", "or say --max-topics grow"),
     (r"\bn_(sweeps|draws|chains|threads)\b", r"--\1"),
-    (r"\b(max_topics|max_features|min_count|min_df|max_df|tfidf_share)\b", r"--\1"),
+    (r"\b(max_topics|max_features|min_count|min_df|max_df|tfidf_share|stop_words)\b", r"--\1"),
     (r"--(\w+)_(\w+)\b", r"--\1-\2"),
     (r"\brandom_state\b", "--seed"),
     (r"\bheldout=", "--heldout "),
@@ -52,7 +60,7 @@ class Voice:
         """Print what a program would want to know."""
         if self.json:
             known = {name: _or_null(value) for name, value in found.items()}
-            print(json.dumps(known, default=str, ensure_ascii=False, allow_nan=False))
+            print(json.dumps(known, default=str, allow_nan=False))
 
 
 def _or_null(value: Any) -> Any:
@@ -79,6 +87,17 @@ def check_run_place(out: Path) -> None:
             )
         raise InvalidInput(f"{out} is not empty and holds no run: name another folder.")
     _try_writing(out)
+
+
+def file_place(out: Path | None, run: Path, name: str) -> Path:
+    """Return the file to write: `out`, or in the run; refuse it before any work is done."""
+    if out is None and not run.is_dir():
+        raise InvalidInput(f"{run} holds no run: name the folder of a run.")
+    if out is not None and not out.parent.is_dir():
+        raise InvalidInput(f"{out.parent} is no folder: make it, or name another file.")
+    path = run / name if out is None else out
+    check_file_place(path)
+    return path
 
 
 def check_file_place(path: Path) -> None:

@@ -42,6 +42,8 @@ def read_corpus(path: Path, reading: dict[str, Any], words: Any = None) -> Sourc
 
     words: of counts, their vocabulary or the file of it.
     """
+    if reading["date"] and reading["covariates"]:
+        raise InvalidInput("Topics depend on --date or on --covariate: give one of them.")
     if path.is_file() and is_counts(path):
         return _read_counts(path, reading, words)
     found = tc.read_texts(path, **reading)
@@ -130,4 +132,4 @@ def _say_skipped(voice: Voice, skipped: int, first: str) -> None:
 
 def resume(voice: Voice, run: Path) -> bool:
     """Go on with a run, and show it."""
-    return show(voice, tc.resume(run), run)
+    return show(voice, tc.resume(run, quiet=voice.quiet), run)

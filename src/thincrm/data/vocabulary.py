@@ -73,7 +73,13 @@ def choose_words(
     if vocabulary is not None:
         words = _given(vocabulary)
     else:
-        limits = {"min_df": min_df, "max_df": max_df}
+        limits = {
+            name: _limit(name, value) for name, value in (("min_df", min_df), ("max_df", max_df))
+        }
+        if isinstance(min_df, int) and min_df > len(texts):
+            raise InvalidInput(
+                f"min_df asks for words in {min_df} documents; there are {len(texts)}: lower it."
+            )
         words = _frequent(texts, limits | pattern, check_count("min_count", min_count), tfidf_share)
     if not words:
         raise InvalidInput("No word is left: lower min_count, min_df or raise tfidf_share, max_df.")
@@ -83,6 +89,16 @@ def choose_words(
         if vocabulary is None:  # letters that have no lower case are no mistake
             warnings.filterwarnings("ignore", "Upper case characters found")
         return CountVectorizer(vocabulary=words, **pattern).fit(texts)
+
+
+def _limit(name: str, value: Any) -> Any:
+    """Return a number of documents (int, from 1) or a share of them (float, 0 to 1)."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not (whole and value >= 1) and not (isinstance(value, float) and 0.0 <= value <= 1.0):
+        raise InvalidInput(
+            f"{name} must be a number of documents from 1, or a share up to 1.0, got {value!r}."
+        )
+    return value
 
 
 def _given(vocabulary: str | Path | Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from thincrm.errors import check_count
-from thincrm.estimators.features import FeatureModel
+from thincrm.estimators.features import MOST_FEATURES, FeatureModel
 from thincrm.gibbs.copula import GaussianCopula
 from thincrm.gibbs.feature_state import FeatureProblem
 from thincrm.levy import BetaProcess
@@ -71,7 +71,7 @@ class DependentIBP(FeatureModel):
         self.quiet = quiet
 
     def _factors(self) -> tuple[Any, Any, int]:
-        n_features = check_count("max_features", self.max_features)
+        n_features = check_count("max_features", self.max_features, most=MOST_FEATURES)
         start = BetaProcess(min(2.0, 0.5 * n_features), 1.0)  # of the chain
         return start, GaussianCopula(self.widths, self.shares), n_features
 

@@ -31,8 +31,9 @@ from thincrm.numerics.arrays import Float
 from thincrm.numerics.threads import using_threads
 from thincrm.thinning import Always, SigmoidGP
 
-__all__ = ["FeatureModel"]
+__all__ = ["MOST_FEATURES", "FeatureModel"]
 
+MOST_FEATURES = 10_000
 _GATES, _WEIGHTS = ("observation", "row"), ("binary", "real")
 
 
@@ -236,7 +237,7 @@ class FeatureModel(
         thinning = self.thinning
         if thinning is None:
             thinning = SigmoidGP((1.0, 4.0, 16.0), 0.0, 1.0, 2.0, max_centres=20)
-        n_features = check_count("max_features", self.max_features)
+        n_features = check_count("max_features", self.max_features, most=MOST_FEATURES)
         if n_features <= levy.mass:
             levy = replace(levy, mass=0.5 * n_features)
         return levy, thinning, n_features

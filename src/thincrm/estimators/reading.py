@@ -28,12 +28,15 @@ def load(path: str | Path) -> Any:
     return model
 
 
-def resume(path: str | Path) -> Any:
+def resume(path: str | Path, *, quiet: bool | None = None) -> Any:
     """Go on with the run in a folder and return the fitted estimator.
 
-    The result is, bit for bit, that of a run which was never stopped.
+    The result is, bit for bit, that of a run which was never stopped. quiet: no progress bar;
+    None: as the run began.
     """
     model, folder = _open(path)
+    if quiet is not None:
+        model.quiet = bool(quiet)
     model._resume(folder)
     return model
 

@@ -33,6 +33,7 @@ class StoredModel:
 
     draws_: list[Any]
     complete_: bool
+    quiet: bool
 
     @abstractmethod
     def _pack(self) -> tuple[dict[str, Any], dict[str, Any]]:

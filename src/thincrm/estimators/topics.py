@@ -33,6 +33,7 @@ from thincrm.thinning import Always, ProbitRVM, SigmoidGP
 __all__ = ["TopicModel"]
 
 _PAPER_WIDTHS = (100.0, 200.0, 1e3, 2e3, 1e4)
+_MOST_TOPICS = 100_000
 _FIRST_GUESS = 100  # topics to start from when the truncation may grow
 
 
@@ -294,7 +295,9 @@ class TopicModel(
                 f"{type(levy).__name__} gives masses in (0, {levy.support:g})."
             )
         growing = self.max_topics == "grow"
-        n_topics = _FIRST_GUESS if growing else check_count("max_topics", self.max_topics)
+        n_topics = _FIRST_GUESS
+        if not growing:
+            n_topics = check_count("max_topics", self.max_topics, most=_MOST_TOPICS)
         n_background = check_count("n_background", self.n_background, 0)
         if n_background >= n_topics and n_background > 0:
             raise InvalidInput(
