@@ -146,6 +146,16 @@ def test_a_full_disk_and_too_little_memory_are_one_line(place, monkeypatch, erro
     assert done.stderr.count("\n") == 1
 
 
+def test_what_is_not_installed_is_named(place, monkeypatch):
+    class Draws:
+        def to_netcdf(self, path):
+            raise ImportError("No module named 'h5py'")
+
+    monkeypatch.setattr(tc.TopicModel, "to_arviz", lambda _: Draws())
+    done = call("export", place / "run", "--to", "arviz", "--out", place / "a.nc")
+    assert_told(done, "needs h5netcdf and h5py: pip install 'thincrm[arviz]'")
+
+
 def test_how_a_strangers_run_was_read_is_checked(place, tmp_path):
     path = tmp_path / "source" / "reading.json"
     path.parent.mkdir()

@@ -88,5 +88,14 @@ def export(run: Path, to: str, path: Path) -> list[Path]:
     if to == "pyldavis":
         model.to_pyldavis(path)
     else:
-        model.to_arviz().to_netcdf(path)
+        _write_netcdf(model.to_arviz(), path)
     return [path]
+
+
+def _write_netcdf(draws: Any, path: Path) -> None:
+    try:
+        draws.to_netcdf(path)
+    except (ImportError, ValueError) as error:  # ArviZ 1 comes without what writes files
+        raise InvalidInput(
+            f"{path} needs h5netcdf and h5py: pip install 'thincrm[arviz]'."
+        ) from error
