@@ -1,92 +1,12 @@
-"""The report in a real browser: Chromium, headless, opened from disk.
-
-Needs the package playwright (`pip install --group browser`) and a Chromium on the path.
-"""
+"""The report in a real browser: Chromium, headless, opened from disk (see conftest.py)."""
 
 import csv
 import io
 import re
-import shutil
-from urllib.parse import parse_qs
 
-import pandas as pd
 import pytest
-from report_cases import WORDS, dates, fitted, fitted_features, texts_of
-
-import thincrm as tc
-from thincrm.thinning import Always
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path")
-DESKTOP, PHONE = (1280, 900), (390, 844)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    """Return reports: dated, hostile, and of one time only."""
-    folder = tmp_path_factory.mktemp("reports")
-    dated, hostile = fitted(t=dates), fitted(WORDS)
-    names = [WORDS[i % len(WORDS)] for i in range(hostile.counts_.shape[0])]
-    quoted = pd.Series(texts_of(hostile), index=names)
-    still = fitted(t=lambda year: 0 * year, thinning=Always())
-    return {
-        "dated": tc.write_report(dated, folder / "dated.html", texts=texts_of(dated)),
-        "hostile": tc.write_report(hostile, folder / "h.html", texts=quoted, title=WORDS[0]),
-        "still": tc.write_report(still, folder / "still.html"),
-        "features": tc.write_report(fitted_features(WORDS), folder / "features.html"),
-        "pixels": tc.write_report(fitted_features(), folder / "pixels.html"),
-    }
-
-
-@pytest.fixture
-def opened(browser, files):
-    """Return a function that opens a report; afterwards nothing may have gone wrong in it."""
-    contexts, trouble = [], []
-
-    def open_it(name="dated", state="", size=DESKTOP, theme="light"):
-        context = browser.new_context(
-            viewport=dict(zip(("width", "height"), size, strict=True)), color_scheme=theme
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: trouble.append(message.text))
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("dialog", lambda dialog: trouble.append(dialog.message))
-        start = files[name].as_uri()
-        page.on("request", lambda r: trouble.append(r.url) if foreign(r.url, start) else None)
-        page.goto(f"{start}#{state}")
-        page.wait_for_selector("#view-body > *")
-        return page
-
-    yield open_it
-    for context in contexts:
-        context.close()
-    assert not trouble
-
-
-def foreign(url, start):
-    return not url.startswith((start, "data:,", "blob:"))
-
-
-def state_of(page):
-    return {key: value[0] for key, value in parse_qs(page.url.partition("#")[2]).items()}
-
-
-def downloaded(page, selector):
-    with page.expect_download() as download:
-        page.click(selector)
-    return download.value.path().read_text("utf-8")
+from browser_kit import DESKTOP, PHONE, VIEWS, downloaded, state_of
+from report_cases import WORDS
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -95,7 +15,7 @@ def downloaded(page, selector):
 def test_every_view_draws_and_nothing_is_wider_than_the_screen(opened, name, size, theme):
     page = opened(name, size=size, theme=theme)
     assert page.get_attribute("html", "data-theme") == theme
-    for view in ("timeline", "map", "stream", "words", "model"):
+    for view in VIEWS:
         page.click(f"#tab-{view}")
         assert page.locator("#view-body > *").count() > 0
         assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
@@ -220,7 +140,7 @@ def test_dates_are_on_the_axes(opened):
     assert any(re.fullmatch(r"19\d\d", tick) for tick in ticks)
 
 
-@pytest.mark.parametrize("view", ["timeline", "map", "stream", "words", "model"])
+@pytest.mark.parametrize("view", VIEWS)
 def test_downloads(opened, view):
     page = opened(state=f"view={view}&q={'3' if view == 'words' else ''}")
     rows = list(csv.reader(downloaded(page, "#view-tools >> text=CSV").splitlines()))
@@ -244,10 +164,10 @@ def test_a_table_of_hostile_words_holds_no_formula(opened):
 
 def test_hostile_words_are_text(opened):
     page = opened("hostile")
-    for view in ("timeline", "map", "stream", "words", "model"):
+    for view in VIEWS:
         page.click(f"#tab-{view}")
         assert page.locator("img, iframe, object, base, b:text('bold'), a[href^=data]").count() == 0
-        assert page.locator("script").count() == 2
+        assert page.locator("script").count() == 3
     assert page.inner_text("h1") == WORDS[0]
     page.fill("#query", WORDS[0])
     page.press("#query", "Enter")

@@ -5,6 +5,8 @@ import hashlib
 import html
 import json
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 
 import numpy as np
@@ -14,6 +16,7 @@ from report_cases import PAYLOADS, WORDS, dates, fitted, fitted_features, texts_
 
 import thincrm as tc
 from thincrm.errors import InvalidInput, InvalidType
+from thincrm.report.charting import charting_library
 from thincrm.report.page import data_block, render
 from thincrm.report.quotations import excerpt
 from thincrm.report.topic_data import topic_data
@@ -43,9 +46,10 @@ class Outline(HTMLParser):
             self.blocks[-1] = (tag, attrs, so_far + text)
 
     def block(self, tag, kind=None):
-        return next(
-            t for name, attrs, t in self.blocks if name == tag and attrs.get("type") == kind
-        )
+        return self.all(tag, kind)[-1]
+
+    def all(self, tag, kind=None):
+        return [t for name, attrs, t in self.blocks if name == tag and attrs.get("type") == kind]
 
 
 def read(path):
@@ -72,14 +76,35 @@ def test_the_page_allows_its_own_script_and_style_and_nothing_else(written):
     assert policy.startswith("default-src 'none';")
     assert "connect-src 'none'" in policy
     assert "unsafe" not in policy
-    for tag in ("script", "style"):
-        digest = hashlib.sha256(outline.block(tag).encode()).digest()
-        assert f"{tag}-src 'sha256-{base64.b64encode(digest).decode()}'" in policy
+    for tag, number in (("script", 2), ("style", 1)):
+        blocks = outline.all(tag)
+        assert len(blocks) == number
+        digests = [hashlib.sha256(block.encode()).digest() for block in blocks]
+        hashes = [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
+        assert f"{tag}-src {' '.join(hashes)};" in policy
+
+
+def test_the_charting_library_is_that_of_its_package_and_is_not_imported(written):
+    _, outline, _ = read(written)
+    library, own = outline.all("script")
+    assert library == charting_library()
+    assert library.startswith("// https://d3js.org v5")
+    assert len(own) < 100_000
+    code = "import sys, thincrm.report.charting as c; c.charting_library(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"mpld3", "matplotlib"} & set(done.stdout.split())
+
+
+def test_without_the_charting_library_a_sentence_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("thincrm.report.charting.find_spec", lambda name: None)
+    with pytest.raises(InvalidInput, match="pip install"):
+        charting_library()
 
 
 def test_nothing_is_loaded_and_no_markup_runs(written):
     page, outline, _ = read(written)
-    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", page)
+    own = page.replace(charting_library(), "")
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", own)
     for tag, attributes in outline.tags:
         assert not any(name.startswith("on") or name == "style" for name in attributes)
         assert attributes.get("href", "#").startswith(("#", "data:,"))
@@ -93,6 +118,11 @@ def test_nothing_is_loaded_and_no_markup_runs(written):
         "eval(",
         "new Function",
         "fetch(",
+        ".html(",
+        "d3.csv",
+        "d3.json",
+        "d3.text",
+        "attr('style'",
     ):
         assert danger not in script
 
@@ -127,7 +157,7 @@ def test_hostile_words_texts_and_names_stay_data(tmp_path):
     _, calm, _ = read(tc.write_report(model, tmp_path / "calm.html"))
     assert [tag for tag, _ in outline.tags] == [tag for tag, _ in calm.tags]
     assert set(data["vocabulary"]["words"]) == set(WORDS)
-    assert data["topics"][0]["quotations"][0]["document"] in WORDS
+    assert {document["name"] for document in data["documents"]} <= set(WORDS)
 
 
 def test_numbers_are_those_of_the_tables(plain, written):
@@ -175,8 +205,9 @@ def test_dates_stay_dates(tmp_path):
     assert data["time"]["kind"] == "date"
     assert data["time"]["labels"][0] == "1900-06-15"
     assert data["time"]["values"][0] == pd.Timestamp("1900-06-15").timestamp() / 86_400
-    assert "text" not in data["topics"][0]["quotations"][0]
-    assert data["topics"][0]["quotations"][0]["time"].endswith("-06-15")
+    quoted = data["topics"][0]["quotations"][0]
+    assert "text" not in quoted
+    assert data["documents"][quoted["document"]]["time"].endswith("-06-15")
 
 
 def test_many_times_are_thinned_and_every_document_is_counted(tmp_path):
@@ -229,6 +260,13 @@ def test_bad_input_is_a_sentence(plain, tmp_path):
         tc.write_report(3, tmp_path / "r.html")
     with pytest.raises(InvalidInput, match="a feature model has none"):
         tc.write_report(fitted_features(), tmp_path / "r.html", texts=texts)
+    with pytest.raises(InvalidInput, match="pass heldout= with it"):
+        tc.write_report(plain, tmp_path / "r.html", static=plain)
+    with pytest.raises(InvalidType, match="static must be a TopicModel, got int"):
+        tc.write_report(plain, tmp_path / "r.html", heldout=plain.counts_, static=3)
+    other = fitted(WORDS[:6], n_sweeps=6)
+    with pytest.raises(InvalidInput, match="same documents"):
+        tc.write_report(plain, tmp_path / "r.html", heldout=plain.counts_, static=other)
     with pytest.raises(InvalidType, match="title must be a str"):
         tc.write_report(plain, tmp_path / "r.html", title=3)
 
@@ -282,24 +320,31 @@ def test_an_excerpt_is_the_passage_where_the_topic_speaks():
 def test_a_hundred_topics_stay_below_three_megabytes(plain, letter):
     """The most that 100 topics can hold: every list full, every number long."""
     data = topic_data(plain, texts_of(plain))
-    n_times, n_words = 250, 4_000
+    n_times, n_words, n_periods = 200, 2_500, 40
     curve = {name: [999] * n_times for name in ("mean", "lower", "upper", "low", "high")}
     data["time"] |= {"values": [12345.123456] * n_times, "labels": ["1900-01-01"] * n_times}
-    quoted = {"document": letter * 40, "time": "1900-01-01", "share": 0.123, "text": letter * 420}
+    word = [letter * 8, 99, 100]
+    text = [letter, word] * 35 if letter == "x" else [letter * 420]
+    quoted = {"document": 1099, "share": 0.123, "text": text}
     topic = data["topics"][0] | {
         "open": {"unit": 0.0012345, **curve},
         "share": {"unit": 0.0012345, **curve},
-        "words": [[3999, 0.01234, 1.234e-05, 0.05678]] * 60,
+        "words": [[2499, 0.01234, 1.234e-05, 0.05678]] * 60,
         "quotations": [quoted] * 3,
+        "others": [[1099, 0.123]] * 8,
+        "through": [1234] * n_periods,
+        "codes": [2499] * 16,
+        "counts": [[123] * n_periods] * 16,
         "similar": [[99, 0.123]] * 4,
     }
+    data["documents"] = [{"name": letter * 40, "time": "1900-01-01", "at": 12345.123456}] * 1_100
     data["topics"] = [topic] * 100
     data["vocabulary"] = {
         "words": [letter * 8] * n_words,
         "counts": [12345] * n_words,
-        "edges": [12345.123456] * 41,
-        "totals": [123456] * 40,
-        "curves": [[123] * 40] * n_words,
+        "edges": [12345.123456] * (n_periods + 1),
+        "totals": [123456] * n_periods,
+        "curves": [[123] * n_periods] * n_words,
         "homes": [[[99, 0.123]] * 6] * n_words,
     }
     assert len(render(data, "title").encode()) < 3e6

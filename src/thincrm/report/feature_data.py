@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from thincrm.errors import InvalidInput
 from thincrm.numerics.arrays import Float
 from thincrm.report.curves import packed
 from thincrm.report.diagnosis import diagnosis
@@ -19,10 +18,8 @@ __all__ = ["feature_data"]
 _FEWEST_PIXELS = 16
 
 
-def feature_data(model: Any, texts: Any = None) -> dict[str, Any]:
+def feature_data(model: Any) -> dict[str, Any]:
     """Return everything the page shows of a fitted feature model, ready for JSON."""
-    if texts is not None:
-        raise InvalidInput("texts are quoted of topics: a feature model has none, leave them out.")
     n_features = len(model.shares_)
     times = chosen_times(model.covariates_, n_features)
     columns = [str(name) for name in model.columns_]

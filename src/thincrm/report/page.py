@@ -1,8 +1,8 @@
 """One file of HTML: a fixed page, its style and script, and the data as text that cannot run.
 
 Nothing of a corpus is ever part of the markup. It travels as JSON in a block that browsers do not
-run, and the script shows it through `textContent` only. The content-security policy allows one
-script and one style sheet, by their hashes, and no connection at all.
+run, and the script shows it through `textContent` only. The content-security policy allows two
+scripts (D3, and the page's own) and one style sheet, by their hashes, and no connection at all.
 """
 
 from __future__ import annotations
@@ -22,22 +22,30 @@ from sklearn.utils.validation import check_is_fitted
 
 from thincrm.errors import InvalidInput, InvalidType
 from thincrm.estimators import FeatureModel, TopicModel
+from thincrm.report.charting import charting_library
 from thincrm.report.feature_data import feature_data
+from thincrm.report.heldout import heldout_rows
 from thincrm.report.topic_data import topic_data
 
 __all__ = ["data_block", "render", "write_report"]
 
-_SHARED = ("kit.js", "axes.js", "colour.js", "tip.js", "curves.js", "model.js")
+_SHARED = ("kit.js", "axes.js", "colour.js", "tip.js", "fade.js", "curves.js", "model.js")
 _SCRIPTS = {
     "topic": (
         *_SHARED,
         "state.js",
         "topics.js",
+        "period.js",
         "timeline.js",
         "map.js",
         "stream.js",
+        "passage.js",
+        "documents.js",
         "words.js",
+        "word_periods.js",
+        "checks.js",
         "card.js",
+        "filters.js",
         "app.js",
     ),
     "feature": (*_SHARED, "features.js"),
@@ -52,6 +60,8 @@ def write_report(
     *,
     texts: Sequence[str] | None = None,
     title: str | None = None,
+    heldout: Any = None,
+    static: Any = None,
 ) -> Path:
     """Write what a fitted model found as one HTML file that needs no network.
 
@@ -66,6 +76,11 @@ def write_report(
         typical ones of each topic. The index of a Series names the documents. Topics only.
     title : str or None
         Headline of the page.
+    heldout : (D, P) counts or None
+        Held-out words of the fitted documents (`thincrm.split_words`): the model page tells their
+        perplexity. Topics only.
+    static : TopicModel or None
+        Fitted to the same documents with thinning=Always(): its perplexity is put beside.
 
     Returns
     -------
@@ -79,8 +94,14 @@ def write_report(
     check_is_fitted(model)
     if title is not None and not isinstance(title, str):
         raise InvalidType(f"title must be a str, got {type(title).__name__}.")
-    read = topic_data if isinstance(model, TopicModel) else feature_data
-    data = read(model, texts)
+    if isinstance(model, TopicModel):
+        rows = heldout_rows(model, heldout, static)
+        data = topic_data(model, texts) | {"heldout": rows}
+    else:
+        for name, given in (("texts", texts), ("heldout", heldout), ("static", static)):
+            if given is not None:
+                raise InvalidInput(f"{name} is of topics: a feature model has none, leave it out.")
+        data = feature_data(model)
     page = render(data, title or _TITLES[data["noun"]])
     target = Path(path)
     try:
@@ -95,12 +116,13 @@ def write_report(
 
 def render(data: dict[str, Any], title: str) -> str:
     """Return the page of some data."""
-    style = _read("style.css")
+    style, library = _read("style.css"), charting_library()
     script = "(() => {\n'use strict';\n" + "".join(map(_read, _SCRIPTS[data["noun"]])) + "})();\n"
     parts = {
         "title": html.escape(_printable(title)),
-        "policy": html.escape(_policy(style, script)),
+        "policy": html.escape(_policy(style, library, script)),
         "style": style,
+        "library": library,
         "script": script,
         "data": data_block({**data, "title": title}),
     }
@@ -117,9 +139,10 @@ def data_block(data: Any) -> str:
     return re.sub(_ESCAPED, lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def _policy(style: str, script: str) -> str:
+def _policy(style: str, *scripts: str) -> str:
     return (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        f"default-src 'none'; script-src {' '.join(map(_hash, scripts))}; "
+        f"style-src {_hash(style)}; "
         "img-src data:; connect-src 'none'; base-uri 'none'; form-action 'none'"
     )
 

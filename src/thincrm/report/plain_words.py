@@ -42,11 +42,16 @@ READING_TOPICS = [
     "A topic is a set of words that occur together. At any time it is open with some probability; "
     "shut, it gives a document no words at all.",
     "Bands hold the true value with 50 % (dark) and 90 % (light) probability if the model is "
-    "right. They are wide where documents are few.",
+    "right. They are wide where documents are few, and curves fade where fewer than five are near: "
+    "within a fortieth of the time shown on either side.",
     "A topic is called active where its probability of being open is at least half of its "
     "highest. Rising: active at the end but not the start; falling: the reverse; peaked: at "
     "neither end; intermittent: in two or more spells; steady: throughout.",
-    "Colour tells when a topic peaks, from violet (first) to red (last), in every view.",
+    "Colour tells when a topic peaks, from violet (first) to red (last), in every view but the "
+    "passages of documents: there each topic of a passage has a colour of its own, stronger where "
+    "the word is more surely of that topic.",
+    "Counts of words by period are tokens of the documents that the draws give to the topic, on "
+    "average; words of a topic do not change in this model, what is written of it may.",
     "Topics are numbered by size in the last draw and matched to it in all others; the presence "
     "of a topic is the share of draws it was found in.",
 ]
@@ -54,7 +59,7 @@ READING_FEATURES = [
     "A row of the table is a level plus the features it uses plus noise. At any value of the "
     "covariate a feature is used with some probability.",
     "Bands hold the true value with 50 % (dark) and 90 % (light) probability if the model is "
-    "right. They are wide where rows are few.",
+    "right. They are wide where rows are few, and curves fade where fewer than five are near.",
     "A bar is what a feature adds to a column, in standard deviations of that column.",
     "Features are numbered by use in the last draw and matched to it in all others; the presence "
     "of a feature is the share of draws it was found in.",

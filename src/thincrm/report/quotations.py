@@ -10,12 +10,9 @@ import numpy as np
 import pandas as pd
 
 from thincrm.errors import InvalidInput, InvalidType
-from thincrm.report.times import shown
 
-__all__ = ["checked_texts", "excerpt", "quotations"]
+__all__ = ["Passages", "checked_texts", "excerpt"]
 
-_QUOTED = 3
-_CONSIDERED = 25
 _LENGTH = 420  # characters
 
 
@@ -40,45 +37,52 @@ def checked_texts(
     return ([str(name) for name in texts.index] if named else None), held  # type: ignore[attr-defined]
 
 
-def quotations(
-    model: Any, words: pd.DataFrame, names: list[str] | None, texts: list[str] | None
-) -> list[list[dict[str, Any]]]:
-    """Return, for each topic, passages of its most typical documents.
+class Passages:
+    """Passages in which a topic speaks, each word with the topic it is of.
 
-    Of the documents with the largest share of the topic, those with most words of it: three words
-    that all belong to a topic say little.
+    Parameters
+    ----------
+    model : TopicModel
+        Fitted.
+    cells : (C, K) sparse
+        Tokens of each cell of the counts in each topic (`allocated`).
+    words : DataFrame
+        topic, code, mean: the words by which a topic's passages are found.
+    texts : list of str
+        The documents.
     """
-    table = model.representative_documents(_CONSIDERED)
-    length = np.asarray(model.counts_.sum(axis=1)).reshape(-1)
-    table["told"] = table["share"] * length[table["document"]]
-    table["score"] = table["share"] * np.log1p(table["told"])
-    chance = words.groupby("topic")
-    out: list[list[dict[str, Any]]] = []
-    for k in range(model.shapes().shape[0]):
-        best = table[table["topic"] == k].sort_values("score", ascending=False, kind="stable")
-        mine = chance.get_group(k)
-        weight = dict(
-            zip(
-                (str(word).lower() for word in model.vocabulary_[mine["code"]]),
-                mine["mean"],
-                strict=True,
-            )
-        )
-        out.append([_quotation(row, names, texts, weight) for row in best[:_QUOTED].itertuples()])
-    return out
 
+    def __init__(self, model: Any, cells: Any, words: pd.DataFrame, texts: list[str]) -> None:
+        self.counts, self.cells, self.texts = model.counts_, cells, texts
+        self.folded = [str(word).lower() for word in model.vocabulary_]
+        self.code = {word: code for code, word in enumerate(self.folded)}
+        self.words = words.groupby("topic")
 
-def _quotation(
-    row: Any, names: list[str] | None, texts: list[str] | None, weight: dict[str, float]
-) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "document": str(row.document) if names is None else names[row.document],
-        "time": shown(row.t),
-        "share": round(float(row.share), 3),
-    }
-    if texts is not None:
-        found["text"] = excerpt(texts[row.document], weight)
-    return found
+    def of(self, topic: int, document: int) -> list[Any]:
+        """Return the passage in pieces: plain text, and words as [word, topic, percent]."""
+        mine = self.words.get_group(topic)
+        weight = dict(zip((self.folded[code] for code in mine["code"]), mine["mean"], strict=True))
+        text = excerpt(self.texts[document], weight)
+        home = self._homes(document)
+        pieces: list[Any] = []
+        end = 0
+        for word in re.finditer(r"\w+", text):
+            found = home.get(self.code.get(word[0].lower(), -1))
+            if found is not None:
+                pieces += [text[end : word.start()], [word[0], *found]]
+                end = word.end()
+        return [piece for piece in (*pieces, text[end:]) if piece]
+
+    def _homes(self, document: int) -> dict[int, tuple[int, int]]:
+        """Return the likeliest topic of each of a document's words, and its percentage."""
+        start, stop = self.counts.indptr[document], self.counts.indptr[document + 1]
+        share = self.cells[start:stop].toarray() / self.counts.data[start:stop, None]
+        best = share.argmax(axis=1)
+        percent = np.rint(100 * share[np.arange(stop - start), best]).astype(int)
+        code = self.counts.indices[start:stop]
+        return {
+            int(p): (int(k), int(n)) for p, k, n in zip(code, best, percent, strict=True) if n > 0
+        }
 
 
 def excerpt(text: str, weight: dict[str, float], length: int = _LENGTH) -> str:

@@ -15,7 +15,7 @@ from thincrm.numerics.arrays import Float
 
 __all__ = ["Times", "chosen_times", "shown"]
 
-_MOST_CELLS = 25_000  # topics × times: about 1 MB of curves
+_MOST_CELLS = 20_000  # topics × times: about 0.8 MB of curves
 _MOST, _FEWEST = 250, 60
 
 

@@ -11,11 +11,17 @@ import pandas as pd
 from thincrm.draws import similarity
 from thincrm.estimators.curves import SHAPES
 from thincrm.numerics.arrays import Int
+from thincrm.report.allocation import allocated
 from thincrm.report.curves import packed
+from thincrm.report.dating import dated
 from thincrm.report.diagnosis import diagnosis
+from thincrm.report.documents import Documents, chosen_documents
+from thincrm.report.periods import periods_of
 from thincrm.report.plain_words import READING_TOPICS, learned, topic_settings
-from thincrm.report.quotations import checked_texts, quotations
+from thincrm.report.quotations import Passages, checked_texts
+from thincrm.report.sizes import kernel_lengths, open_weights
 from thincrm.report.times import Times, chosen_times
+from thincrm.report.topic_words import words_by_period
 from thincrm.report.vocabulary import chosen_words, searchable, vocabulary
 
 __all__ = ["topic_data"]
@@ -27,17 +33,26 @@ def topic_data(model: Any, texts: Sequence[str] | None) -> dict[str, Any]:
     """Return everything the page shows of a fitted topic model, ready for JSON."""
     names, texts = checked_texts(texts, model.counts_.shape[0])
     times = chosen_times(model.covariates_, model.draws_[-1].tokens.size)
+    periods, cells = periods_of(model.covariates_), allocated(model)
     words = chosen_words(model)
+    spoken = words_by_period(model.counts_, cells, periods, words)
+    passages = None if texts is None else Passages(model, cells, words, texts)
+    documents = Documents(model, names)
+    told = chosen_documents(model, documents, passages, periods)
+    dates = dated(model, [topic.pop("quoted") for topic in told], periods)
     code = searchable(model, words)
-    quoted = quotations(model, words, names, texts)
     words["code"] = np.searchsorted(code, words["code"])
+    for topic in spoken:
+        topic["codes"] = np.searchsorted(code, topic["codes"]).tolist()
+    parts = [{**a, **b} for a, b in zip(spoken, told, strict=True)]
     return {
         "noun": "topic",
         "corpus": _corpus(model),
         "time": times.data,
         "shapes": list(SHAPES),
-        "topics": _topics(model, times, words, quoted),
-        "vocabulary": vocabulary(model, code),
+        "topics": _topics(model, times, words, parts),
+        "documents": documents.data(dates),
+        "vocabulary": vocabulary(model, code, periods),
         "diagnosis": diagnosis(model, model.n_topics_, "topic"),
         "settings": topic_settings(model),
         "learned": learned(model),
@@ -56,7 +71,7 @@ def _corpus(model: Any) -> dict[str, Any]:
 
 
 def _topics(
-    model: Any, times: Times, words: pd.DataFrame, quoted: list[list[dict[str, Any]]]
+    model: Any, times: Times, words: pd.DataFrame, parts: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the topics, the largest first; a topic's place is its number everywhere."""
     curves = _curves(model, times)
@@ -66,6 +81,7 @@ def _topics(
     order = np.argsort(-last.tokens, kind="stable")
     users = np.bincount(last.documents.indices, minlength=order.size)[order]
     alike = _similar(last.theta[:, order])
+    kernel, weight = kernel_lengths(model), open_weights(model)
     rows = words.groupby("topic")
     out = []
     for k, place in enumerate(order):
@@ -76,13 +92,15 @@ def _topics(
                 "coherence": None if coherence is None else round(float(coherence[k]), 3),
                 "presence": round(float(shape_KS["presence"][k]), 3),
                 "shape": [round(float(shape_KS[name][k]), 3) for name in SHAPES],
+                "kernel": kernel[k],
+                "weight": weight[k],
                 "first": lives[0][k],
                 "last": lives[1][k],
                 "open": curves["open"][k],
                 "share": curves["share"][k],
                 "words": _word_rows(rows.get_group(k)),
-                "quotations": quoted[k],
                 "similar": alike[k],
+                **parts[k],
             }
         )
     return out

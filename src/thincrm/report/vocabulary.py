@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.arrays import Int
+from thincrm.report.periods import Periods
 
 __all__ = ["chosen_words", "searchable", "vocabulary"]
 
 _CANDIDATES = 150  # likeliest words of a topic, among which relevance chooses
 _SHOWN = 20
 _WEIGHTS = np.linspace(0.0, 1.0, 11)
-_MOST_WORDS = 4_000  # that can be searched for
-_BINS = 40
+_MOST_WORDS = 2_500  # that can be searched for
 _HOMES = 6  # topics of a word
 
 
@@ -46,35 +46,21 @@ def searchable(model: Any, words: pd.DataFrame) -> Int:
     return np.union1d(words["code"].to_numpy(np.int64), frequent)
 
 
-def vocabulary(model: Any, code: Int) -> dict[str, Any]:
+def vocabulary(model: Any, code: Int, periods: Periods) -> dict[str, Any]:
     """Return the words, how often each occurs through time, and the topics it belongs to."""
     total = np.asarray(model.counts_.sum(axis=0)).reshape(-1)
-    edges, count_BP = _through_time(model, code)
+    count_BP = periods.sums(model.counts_)
     tokens_PK = model.word_tokens().to_numpy()[code]
     share_PK = tokens_PK / np.maximum(tokens_PK.sum(axis=1, keepdims=True), 1e-300)
     homes = np.argsort(-share_PK, axis=1, kind="stable")[:, :_HOMES]
     return {
         "words": [str(word) for word in model.vocabulary_[code]],
         "counts": total[code].astype(int).tolist(),
-        "edges": [round(float(edge), 6) for edge in edges],
-        "totals": np.asarray(count_BP[:, -1]).astype(int).tolist(),
-        "curves": count_BP[:, :-1].T.astype(int).tolist(),
+        "edges": [round(float(edge), 6) for edge in periods.edges],
+        "totals": count_BP.sum(axis=1).astype(int).tolist(),
+        "curves": count_BP[:, code].toarray().T.astype(int).tolist(),
         "homes": [
             [[int(k), round(float(share_PK[p, k]), 3)] for k in row if share_PK[p, k] >= 0.005]
             for p, row in enumerate(homes)
         ],
     }
-
-
-def _through_time(model: Any, code: Int) -> tuple[Float, Float]:
-    """Return edges of equal periods, and (B, P + 1) occurrences in each; all words last."""
-    at = model.covariates_.rows[:, 0]
-    n_bins = min(len(at), _BINS)
-    edges = np.linspace(at[0], at[-1], n_bins + 1)
-    period = (np.searchsorted(edges, at, "right") - 1).clip(0, n_bins - 1)[model.covariates_.row]
-    out = np.zeros((n_bins, code.size + 1))
-    for b in range(n_bins):
-        inside = model.counts_[period == b]
-        out[b, :-1] = np.asarray(inside.sum(axis=0)).reshape(-1)[code]
-        out[b, -1] = inside.sum()
-    return edges, out

@@ -3,10 +3,12 @@ const TITLES = {
   timeline: ['Timeline', 'When each topic is open, with bands of 50 and 90 %. Choose one to see its words.'],
   map: ['Births & returns', 'A row per topic, the earliest born on top; the stronger the colour, the more likely open.'],
   stream: ['Share of words', 'The expected share of words of every topic; at each time all sum to 100 %.'],
+  documents: ['Documents', 'What a topic sounds like: typical passages, each word in the colour of the topic it most likely belongs to.'],
   words: ['Words', 'Where a word is used, and the topics it belongs to.'],
   model: ['Model', 'What was asked, what was learned, and whether to believe it.'],
 };
-const DRAW = {timeline: drawTimeline, map: drawMap, stream: drawStream, words: drawWords, model: drawModel};
+const DRAW = {timeline: drawTimeline, map: drawMap, stream: drawStream, documents: drawDocuments, words: drawWords,
+  model: (body) => drawModel(body, modelChecks)};
 
 const listsTopics = () => ['timeline', 'map', 'stream'].includes(state.view);
 
@@ -18,59 +20,10 @@ function choose(id) {
   byId('said').textContent = `Topic ${id}: ${nameOf(topics[id])}`;
 }
 
-// On a narrow screen the first word has to do.
-function tabName(title) {
-  const [first, ...rest] = title.split(' ');
-  return rest.length ? [first, el('span', {class: 'long'}, ` ${rest.join(' ')}`)] : [first];
-}
-
-function drawTabs() {
-  const box = byId('views');
-  const tabs = VIEWS.map((view) => el('button', {type: 'button', role: 'tab', id: `tab-${view}`, 'data-view': view,
-    'aria-selected': String(view === state.view), 'aria-controls': 'view', on: {click: () => change({view})}}, ...tabName(TITLES[view][0])));
-  box.replaceChildren(...tabs);
-  return tabs;
-}
-
-function drawShapes() {
-  const sized = topics.filter((topic) => topic.size >= state.least);
-  byId('shapes').replaceChildren(...data.shapes.map((name) => {
-    const many = sized.filter((topic) => topic.shapeName === name).length;
-    const on = state.shapes.includes(name);
-    return el('button', {type: 'button', class: 'chip', 'aria-pressed': String(on), 'data-shape': name, disabled: !many && !on, on: {click: () => {
-      change({shapes: on ? state.shapes.filter((other) => other !== name) : [...state.shapes, name]});
-      byId('shapes').querySelector(`[data-shape=${name}]`).focus();
-    }}}, shapeIcon(name), name, el('small', {}, String(many)));
-  }));
-}
-
-const ICONS = {rising: 'M1 9L5 8L9 4L15 1', falling: 'M1 1L7 4L11 8L15 9', peaked: 'M1 9C6 9 6 1 8 1S10 9 15 9',
-  intermittent: 'M1 9L3 9L5 2L7 9L9 9L11 2L13 9L15 9', steady: 'M1 4L15 4'};
-const shapeIcon = (name) => svg('svg', {viewBox: '0 0 16 10', class: 'shape-icon', 'aria-hidden': 'true'},
-  svg('path', {d: ICONS[name] ?? 'M1 5H15'}));
-
-function drawChoices() {
-  const select = (label, key, options, read = (x) => x) => {
-    const box = el('select', {'aria-label': label, id: `choice-${key}`, on: {change: (event) => change({[key]: read(event.target.value)})}},
-      ...options.map(([value, text]) => el('option', {value, selected: String(state[key]) === value}, text)));
-    return el('span', {class: 'choice'}, box);
-  };
-  const {view} = state;
-  const out = [];
-  if (view === 'timeline') {
-    out.push(select('Show', 'measure', [['open', 'Probability open'], ['share', 'Share of words']]),
-      select('Order', 'sort', [['peak', 'Ordered by peak'], ['birth', 'Ordered by birth'], ['size', 'Ordered by size'], ['name', 'Ordered by name']]));
-  }
-  if (view === 'timeline' || view === 'map') out.push(select('Scale', 'scale', [['own', 'Own scales'], ['same', 'Same scale']]));
-  if (listsTopics()) out.push(select('Least size', 'least', Object.entries(SIZES).sort((a, b) => a[0] - b[0]), Number));
-  byId('choices').replaceChildren(...out);
-  byId('filters').hidden = !listsTopics();
-}
-
 function viewTools() {
   const {view} = state;
   const rows = {timeline: () => activationRows(shownTopics()), map: () => lifeRows(shownTopics('birth')),
-    stream: () => activationRows(shownTopics('peak')), words: wordRows, model: modelRows}[view];
+    stream: () => activationRows(shownTopics('peak')), documents: documentRows, words: wordRows, model: modelRows}[view];
   const picture = () => {
     if (view !== 'timeline') return byId('view-body').querySelector('svg:not(.key-mark)');
     const drawn = timelinePicture();
@@ -83,7 +36,7 @@ function viewTools() {
     if (drawn) downloadPicture(`${view}.svg`, drawn);
     if (view === 'timeline') drawn.remove();
   });
-  if (view !== 'words' || foundWords(state.query).length) out.push(save);
+  if (view === 'timeline' || picture()) out.push(save);
   byId('view-tools').replaceChildren(...out);
 }
 
@@ -96,19 +49,23 @@ function drawView() {
   const [code] = foundWords(state.query);
   const searched = code === undefined ? '' : `, those with “${wordOf(code)}”`;
   byId('view-note').replaceChildren(note, listed
-    ? el('b', {class: 'shown'}, ` ${shown} of ${plural(topics.length, 'topic')}${searched}.`) : '');
+    ? el('b', {class: 'shown'}, ` ${shown} of ${plural(topics.length, 'topic')}${searched}${during()}.`) : '');
   const body = byId('view-body');
   body.replaceChildren();
   if (listed && !shown) {
     body.append(el('p', {class: 'empty'}, 'No topic passes the filters. '), el('button', {type: 'button', class: 'tool', on: {click: () => {
       byId('query').value = '';
-      change({shapes: [], query: '', least: 0});
+      change({shapes: [], query: '', least: 0, period: null});
     }}}, 'Show all'));
   } else DRAW[state.view](body);
   viewTools();
 }
 
-function markChosen() {
+function showChosen() {
+  if (state.view === 'documents') {
+    byId('choice-topic').value = state.topic;
+    drawView();
+  }
   for (const node of document.querySelectorAll('#view-body [role=option]')) {
     node.setAttribute('aria-selected', String(Number(node.dataset.topic) === state.topic));
   }
@@ -120,6 +77,7 @@ function drawAll() {
   roving(byId('views'), [...byId('views').children], (tab) => tab.click());
   drawShapes();
   drawChoices();
+  drawPeriod();
   drawView();
   drawCard();
 }
@@ -133,11 +91,13 @@ listeners.push((changed) => {
       tab.setAttribute('tabindex', tab.dataset.view === state.view ? '0' : '-1');
     }
   }
-  if (any('shapes', 'least')) drawShapes();
+  if (any('shapes', 'least', 'period')) drawShapes();
   if (any('view')) drawChoices();
-  if (any('view', 'shapes', 'query', 'sort', 'least', 'measure', 'scale', 'theme', 'names')) drawView();
-  else if (any('topic')) markChosen();
-  if (any('topic', 'measure', 'scale', 'theme')) drawCard();
+  if (any('view', 'theme')) drawPeriod();
+  else if (any('period')) movePeriod();
+  if (any('view', 'shapes', 'query', 'sort', 'least', 'measure', 'scale', 'layers', 'period', 'theme', 'names')) drawView();
+  else if (any('topic')) showChosen();
+  if (any('topic', 'measure', 'scale', 'period', 'theme')) drawCard();
 });
 
 state = readHash();
@@ -163,6 +123,7 @@ let lastWidth = innerWidth;
 addEventListener('resize', () => {
   if (innerWidth === lastWidth) return;
   lastWidth = innerWidth;
+  drawPeriod();
   drawView();
   drawCard();
 });

@@ -1,26 +1,27 @@
 // The card of one topic: its curve, its words by relevance, quotations, neighbours.
 const WORDS_SHOWN = 15;
+const QUOTED = 3;
 
 function focusChart(topic, width) {
   const kind = state.measure === 'open' ? 'Probability of being open' : 'Share of words';
   const chart = axedCurve(topic[state.measure], colourOf(topic), cellTop(topic, state.measure), width,
     `${kind} of topic ${topic.id} through time with bands; highest in ${data.time.labels[topic.peak]}.`);
   chart.picture.id = 'focus-chart';
+  chart.picture.prepend(periodMark(chart.x, chart.bottom));
   return [chart.picture, readCurve(chart, topic.peak, (i) => saysAt(topic, i).join('; '))];
 }
 
 function wordBars(topic) {
   const list = el('ol', {class: 'word-bars', id: 'word-bars'});
   const shown = relevantWords(topic, state.lambda, WORDS_SHOWN);
-  const most = maximum(shown.map((word) => word.upper)) || 1;
+  const at = linear(0, d3.max(shown, (word) => word.upper) || 1, 0, 100).clamp(true);
   const colour = colourOf(topic);
   for (const word of shown) {
-    const at = (value) => round((100 * value) / most);
     const bar = svg('svg', {viewBox: '0 0 100 14', preserveAspectRatio: 'none', class: 'word-bar', 'aria-hidden': 'true'},
       svg('rect', {class: 'track', width: 100, height: 14}),
       svg('rect', {width: at(word.mean), height: 14, fill: colour, 'fill-opacity': 0.75}),
       svg('line', {class: 'whisker', x1: at(word.lower), x2: at(word.upper), y1: 7, y2: 7}),
-      svg('line', {class: 'common', x1: Math.min(at(commonness(word.code)), 99.5), x2: Math.min(at(commonness(word.code)), 99.5), y1: 0, y2: 14}));
+      svg('line', {class: 'common', x1: at(commonness(word.code)), x2: at(commonness(word.code)), y1: 0, y2: 14}));
     const row = el('li', {}, el('button', {type: 'button', class: 'word-row', 'aria-label':
       `${wordOf(word.code)}: ${percent(word.mean)} of the topic, ${percent(commonness(word.code))} of all words. Search it.`,
     on: {click: () => searchFor(wordOf(word.code)), pointerleave: hideTip, pointermove: (event) => showTip(event, [wordOf(word.code),
@@ -46,17 +47,15 @@ function relevanceSlider(topic) {
 }
 
 // The topic's words are marked in the quotation; all else is plain text.
-function markedText(text, topic) {
-  const mine = new Set(relevantWords(topic, 0.5, 25).map((word) => wordOf(word.code).toLowerCase()));
-  return text.split(/([\p{L}\p{N}_]+)/u).map((part) => (mine.has(part.toLowerCase()) ? el('mark', {}, part) : part));
-}
-
 function quotations(topic) {
-  return topic.quotations.map((quotation) => {
-    const source = `${quotation.document === '' ? '' : /^\d+$/.test(quotation.document) ? `document ${quotation.document}` : quotation.document}, ${quotation.time}`;
+  const quoted = quotedIn(topic).slice(0, QUOTED);
+  const marked = (text) => text.map((piece) => (!Array.isArray(piece) ? piece : piece[1] === topic.id ? el('mark', {}, piece[0]) : piece[0]));
+  if (!quoted.length) return [el('p', {class: 'note'}, `None of them is of the period; see Documents.`)];
+  return quoted.map((quotation) => {
+    const shown = data.documents[quotation.document];
     return el('figure', {class: 'quotation'},
-      quotation.text === undefined ? null : el('blockquote', {dir: 'auto'}, ...markedText(quotation.text, topic)),
-      el('figcaption', {}, source, el('span', {class: 'quiet-text'}, ` · ${percent(quotation.share)} of its words`)));
+      quotation.text === undefined ? null : el('blockquote', {dir: 'auto'}, ...marked(quotation.text)),
+      el('figcaption', {}, `${documentName(shown)}, ${shown.time}`, el('span', {class: 'quiet-text'}, ` · ${percent(quotation.share)} of its words`)));
   });
 }
 
@@ -71,6 +70,9 @@ function facts(topic) {
     : `${timeLabel(median)} (${timeLabel(lower)} to ${timeLabel(upper)})`);
   const rows = [
     ['Size', `${percent(topic.size)} of words, ${plural(topic.documents, 'document')}`],
+    state.period ? ['In the period', `${percent(sizeOf(topic))} of words`] : null,
+    topic.weight ? ['When open', topic.weight] : null,
+    topic.kernel ? ['Kernel width', topic.kernel] : null,
     ['First active', when(topic.first)], ['Last active', when(topic.last)],
     ['Shape', shapeList(topic)],
     ['Presence', `in ${percent(topic.presence)} of draws`],
@@ -127,7 +129,14 @@ function fillCard(card) {
       toolButton('SVG', 'Download the curve of this topic as SVG', () => downloadPicture(`topic-${topic.id}.svg`, picture))),
     relevanceSlider(topic), wordBars(topic),
     el('p', {class: 'note small'}, 'Bar: share of the topic’s words, with its 90 % band; tick: share of all words.'),
+    el('div', {class: 'section-head'}, el('h3', {}, 'Words by period'), el('span', {class: 'spacer'}),
+      toolButton('CSV', 'Download the counts of words by period as CSV', () => download(`topic-${topic.id}-periods.csv`, 'text/csv', csv(wordPeriodRows(topic))))),
+    wordPeriods(topic),
     el('h3', {}, topic.quotations.some((q) => q.text !== undefined) ? 'In its own words' : 'Typical documents'), ...quotations(topic),
+    el('button', {type: 'button', class: 'tool', id: 'to-documents', on: {click: () => {
+      change({view: 'documents'});
+      byId('view').focus();
+    }}}, `Its documents${during()}, word by word`),
     el('h3', {}, 'In numbers'), facts(topic),
     similar.length ? el('h3', {}, 'Similar topics') : null, el('div', {class: 'neighbours'}, ...similar));
 }

@@ -4,18 +4,8 @@ const RAMPS = {
   dark: ['#ac8fe4', '#86a4f2', '#62bbdf', '#62cfae', '#a9d272', '#ecc662', '#f3a26c', '#ef857f'],
 };
 const darkNow = () => document.documentElement.dataset.theme === 'dark';
-const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-const mix = (a, b, part) => {
-  const [first, second] = [channels(a), channels(b)];
-  return `#${first.map((x, i) => Math.round(x + (second[i] - x) * part).toString(16).padStart(2, '0')).join('')}`;
-};
-function colourAt(value) {
-  const ramp = RAMPS[darkNow() ? 'dark' : 'light'];
-  const span = times[times.length - 1] - times[0] || 1;
-  const place = clamp((value - times[0]) / span, 0, 1) * (ramp.length - 1);
-  const below = Math.min(Math.floor(place), ramp.length - 2);
-  return mix(ramp[below], ramp[below + 1], place - below);
-}
+const ramp = () => RAMPS[darkNow() ? 'dark' : 'light'];
+const colourAt = (value) => d3.piecewise(d3.interpolateRgb, ramp())(START === END ? 0.5 : clamp((value - START) / (END - START), 0, 1));
 const paper = () => (darkNow() ? '#1c1e24' : '#ffffff');
 
 // A theme that was chosen, or else that of the system.

@@ -23,7 +23,7 @@ function show(patch) {
 }
 
 const number = (x) => String(Number(x.toPrecision(3))).replace('-', '−');
-const colourFor = (feature) => colourAt(times[feature.used.mean.indexOf(maximum(feature.used.mean))]);
+const colourFor = (feature) => colourAt(times[d3.scan(feature.used.mean, d3.descending)]);
 
 function entryBars(feature, width) {
   const order = data.columns.map((_, p) => p)
@@ -31,25 +31,20 @@ function entryBars(feature, width) {
   const [row, left] = [20, Math.min(150, width * 0.42)];
   const height = order.length * row + 22;
   const ends = order.flatMap((p) => [feature.entries[p][1], feature.entries[p][2], 0]);
-  const x = scale(minimum(ends), maximum(ends), left + 6, width - 8);
+  const x = linear(...d3.extent(ends), left + 6, width - 8);
   const picture = svg('svg', {class: 'entries', viewBox: `0 0 ${width} ${height}`, width, height, role: 'img',
     'aria-label': `Feature ${feature.id} adds ${order.slice(0, 5).map((p) =>
       `${number(feature.entries[p][0])} to ${data.columns[p]}`).join(', ')}`});
-  const axis = svg('g', {class: 'axis', 'aria-hidden': 'true'});
-  for (const tick of numberTicks(minimum(ends), maximum(ends), 4)) {
-    axis.append(svg('line', {class: 'grid', x1: x(tick.at), x2: x(tick.at), y1: 0, y2: height - 18}),
-      svg('text', {x: x(tick.at), y: height - 4, 'text-anchor': 'middle'}, tick.label));
-  }
-  axis.append(svg('line', {x1: x(0), x2: x(0), y1: 0, y2: height - 18}));
-  picture.append(axis);
+  picture.append(drawnAxis(d3.axisBottom(x).ticks(4).tickSize(18 - height), `0 ${height - 18}`, 'grid bare'),
+    svg('line', {class: 'base', x1: x(0), x2: x(0), y1: 0, y2: height - 18}));
   order.forEach((p, i) => {
     const [mean, lower, upper] = feature.entries[p];
     const y = i * row;
     const name = data.columns[p].length > 20 ? `${data.columns[p].slice(0, 19)}…` : data.columns[p];
     const group = svg('g', {}, svg('text', {x: left, y: y + 14, 'text-anchor': 'end'}, name),
-      svg('rect', {x: round(Math.min(x(0), x(mean))), width: round(Math.abs(x(mean) - x(0))), y: y + 4,
+      svg('rect', {x: Math.min(x(0), x(mean)), width: Math.abs(x(mean) - x(0)), y: y + 4,
         height: row - 8, fill: colourFor(feature), 'fill-opacity': 0.75}),
-      svg('line', {class: 'whisker', x1: round(x(lower)), x2: round(x(upper)), y1: y + row / 2, y2: y + row / 2}));
+      svg('line', {class: 'whisker', x1: x(lower), x2: x(upper), y1: y + row / 2, y2: y + row / 2}));
     group.addEventListener('pointermove', (event) => showTip(event, [data.columns[p],
       `adds ${number(mean)} standard deviations (90 %: ${number(lower)} to ${number(upper)})`,
       `${number(feature.own[p])} in the column's units`]));
@@ -63,21 +58,21 @@ function entryBars(feature, width) {
 function entryPixels(feature, width) {
   const {side} = data;
   const size = Math.min(width, 260) / side;
-  const most = maximum(feature.entries.map(([mean]) => Math.abs(mean))) || 1;
-  const ramp = RAMPS[darkNow() ? 'dark' : 'light'];
+  const most = d3.max(feature.entries, ([mean]) => Math.abs(mean)) || 1;
+  const colour = d3.scaleLinear().domain([-most, 0, most]).range([ramp()[7], paper(), ramp()[1]]);
   const picture = svg('svg', {class: 'entries', viewBox: `0 0 ${size * side} ${size * side}`, width: size * side,
     height: size * side, role: 'img', 'aria-label': `Feature ${feature.id} as a picture of ${side} by ${side}`});
   feature.entries.forEach(([mean], p) => picture.append(svg('rect', {class: 'square', x: (p % side) * size,
     y: Math.floor(p / side) * size, width: size, height: size,
-    fill: mix(paper(), mean < 0 ? ramp[7] : ramp[1], Math.abs(mean) / most)})));
+    fill: colour(mean)})));
   return picture;
 }
 
 function featureCard(feature, width) {
   const curve = feature[shown.measure];
-  const chart = axedCurve(curve, colourFor(feature), maximum(curve.upper), width,
+  const chart = axedCurve(curve, colourFor(feature), d3.max(curve.upper), width,
     `${MEASURES[shown.measure]} of feature ${feature.id} with bands.`);
-  const readout = readCurve(chart, curve.mean.indexOf(maximum(curve.mean)), (i) =>
+  const readout = readCurve(chart, d3.scan(curve.mean, d3.descending), (i) =>
     `used with probability ${percent(feature.used.mean[i])} (${percent(feature.used.lower[i])} to ` +
     `${percent(feature.used.upper[i])}); ${plural(data.time.documents[i], 'row')}`);
   const [share, lower, upper] = feature.share;

@@ -17,11 +17,7 @@ const svg = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
 
 const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
-const round = (x) => Math.round(x * 10) / 10;
-const maximum = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
-const minimum = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
-const total = (values) => values.reduce((a, b) => a + b, 0);
-const count = (n) => n.toLocaleString('en-US');
+const count = d3.format(',');
 const plural = (n, one) => `${count(n)} ${one}${n === 1 ? '' : 's'}`;
 
 function percent(x) {
@@ -64,7 +60,7 @@ function downloadPicture(name, picture) {
       if (value === usual || node.tagName === 'g') node.removeAttribute(property);
       else node.setAttribute(property, value);
     }
-    for (const unused of ['class', 'tabindex', 'role', 'id']) node.removeAttribute(unused);
+    for (const unused of ['class', 'tabindex', 'role']) node.removeAttribute(unused);
   });
   const box = picture.viewBox.baseVal;
   copy.setAttribute('xmlns', SVG);

@@ -1,20 +1,21 @@
 // Births, deaths and returns: a row per topic, the earliest born on top, stronger colour where it is open.
 const SHADES = 24;
 
+// Neighbouring times of the same shade are one mark, and all marks of a shade one path.
 function rowSquares(topic, edges, y, height, relative) {
   const paths = Array.from({length: SHADES + 1}, () => '');
-  const level = topic.open.mean.map((value) =>
-    clamp(Math.round((relative ? value / (topic.top || 1) : Math.sqrt(value)) * SHADES), 0, SHADES));
-  for (let i = 0; i < level.length;) {
+  const level = d3.scaleQuantize().domain([0, relative ? topic.top || 1 : 1]).range(d3.range(SHADES + 1));
+  const shades = topic.open.mean.map((value) => level(relative ? value : Math.sqrt(value)));
+  for (let i = 0; i < shades.length;) {
     let end = i;
-    while (end + 1 < level.length && level[end + 1] === level[i]) end += 1;
+    while (end + 1 < shades.length && shades[end + 1] === shades[i]) end += 1;
     const [left, right] = [Math.round(edges[i]), Math.round(edges[end + 1])];
-    paths[level[i]] += `M${left} ${y}H${right}V${y + height}H${left}Z`;
+    paths[shades[i]] += `M${left} ${y}H${right}V${y + height}H${left}Z`;
     i = end + 1;
   }
-  const colour = colourOf(topic);
+  const colour = d3.interpolateRgb(paper(), colourOf(topic));
   return paths.map((path, shade) => (path && shade
-    ? svg('path', {class: 'square', d: path, fill: mix(paper(), colour, shade / SHADES)}) : null));
+    ? svg('path', {class: 'square', d: path, fill: colour(shade / SHADES)}) : null));
 }
 
 function lifeMarks(topic, x, y, height) {
@@ -23,13 +24,13 @@ function lifeMarks(topic, x, y, height) {
   const mark = (kind, [lower, median, upper]) => {
     if (upper > lower) marks.append(svg('line', {class: 'spread', x1: x(lower), x2: x(upper), y1: middle, y2: middle}));
     marks.append(svg('path', {class: kind, d: kind === 'birth'
-      ? `M${round(x(median))} ${y + 1}v${height - 2}l4 ${-(height - 2) / 2}Z`
-      : `M${round(x(median))} ${y + 1}v${height - 2}l-4 ${-(height - 2) / 2}Z`}));
+      ? `M${x(median)} ${y + 1}v${height - 2}l4 ${-(height - 2) / 2}Z`
+      : `M${x(median)} ${y + 1}v${height - 2}l-4 ${-(height - 2) / 2}Z`}));
   };
-  if (topic.first[1] > times[0]) mark('birth', topic.first);
-  if (topic.last[1] < times[times.length - 1]) mark('death', topic.last);
+  if (topic.first[1] > START) mark('birth', topic.first);
+  if (topic.last[1] < END) mark('death', topic.last);
   for (const [start] of topic.spells.slice(1)) {
-    marks.append(svg('circle', {class: 'return', cx: round(x(times[start])), cy: middle, r: height / 4}));
+    marks.append(svg('circle', {class: 'return', cx: x(times[start]), cy: middle, r: height / 4}));
   }
   return marks;
 }
@@ -40,9 +41,8 @@ function mapPicture(width) {
   const [left, row, gap] = [tight ? 112 : 190, tight ? 17 : 16, 2];
   const top = 26;
   const height = top + shown.length * (row + gap) + 28;
-  const x = scale(times[0], times[times.length - 1], left, width - 12);
-  const edges = [x(times[0]), ...times.slice(1).map((t, i) => x((t + times[i]) / 2)), x(times[times.length - 1])];
-  if (times.length === 1) edges[1] = width - 12;
+  const x = timeScale(left, width - 12);
+  const edges = [left, ...d3.pairs(times, (before, after) => x((before + after) / 2)), width - 12];
   const picture = svg('svg', {class: 'map', viewBox: `0 0 ${width} ${height}`, width, height, role: 'listbox',
     'aria-label': 'Topics by birth; stronger colour where a topic is more likely open'});
   const most = tight ? 16 : 27;
@@ -54,25 +54,19 @@ function mapPicture(width) {
     const group = svg('g', {role: 'option', class: 'map-row', 'data-topic': topic.id,
       'aria-selected': String(topic.id === state.topic),
       'aria-label': `Topic ${topic.id}: ${name}; open ${spells.join(', again ')}`,
-      on: {click: () => choose(topic.id)}},
+      on: {click: () => choose(topic.id), pointerleave: hideTip, pointermove: (event) => {
+        const i = timeUnder(event, picture, x);
+        showTip(event, [`${name} · ${data.time.labels[i]}`, ...saysAt(topic, i)]);
+      }}},
     svg('rect', {class: 'hit', x: 0, y: y - gap / 2, width, height: row + gap}),
     svg('text', {x: left - 8, y: y + row - 4, 'text-anchor': 'end'}, short),
     ...rowSquares(topic, edges, y, row, state.scale === 'own'), lifeMarks(topic, x, y, row));
-    group.addEventListener('pointermove', (event) => {
-      const box = picture.getBoundingClientRect();
-      const i = nearestTime(x.inverse(((event.clientX - box.left) / box.width) * width));
-      showTip(event, [`${name} · ${data.time.labels[i]}`, ...saysAt(topic, i)]);
-    });
-    group.addEventListener('pointerleave', hideTip);
     return group;
   });
   const bottom = top + shown.length * (row + gap) + 2;
-  picture.append(topLabels(x, top - 8, width - left), timeAxis(x, bottom, width - left, bottom - top), ...rows);
+  picture.append(periodMark(x, bottom), timeAxis(x, top - 4, 0, d3.axisTop), timeAxis(x, bottom, bottom - top), ...rows);
   return {picture, rows};
 }
-
-const topLabels = (x, y, width) => svg('g', {class: 'axis', 'aria-hidden': 'true'},
-  ...timeTicks(width).map((tick) => svg('text', {x: round(x(tick.at)), y, 'text-anchor': 'middle'}, tick.label)));
 
 function drawMap(body) {
   body.append(el('p', {class: 'legend'},

@@ -3,7 +3,9 @@ function drawHeader() {
   const {diagnosis} = data;
   const name = data.time.name ? `${data.time.name} ` : '';
   const span = times.length > 1 ? `, ${name}${data.time.labels[0]} to ${data.time.labels[times.length - 1]}` : '';
-  byId('facts').textContent = `${data.corpus.rows}${span} · ${data.corpus.columns}`;
+  const setting = (key) => data.settings.find(([name]) => name === key)[1];
+  byId('facts').replaceChildren(`${data.corpus.rows}${span} · ${data.corpus.columns}`, el('br'), el('small', {},
+    `${data.settings[0][1]} · ${data.settings[1][1]} · ${setting('Sweeps')} sweeps · seed ${setting('Seed')} · ${setting('Version')}`));
   const [low, high] = diagnosis.number.band;
   const good = diagnosis.ok && !diagnosis.cautions.length;
   const stat = (value, name) => el('div', {class: 'stat'}, el('b', {}, value), el('span', {}, name));
@@ -22,42 +24,32 @@ function histogram(width) {
   const {values, counts} = data.diagnosis.number;
   const height = 150;
   const bottom = height - 24;
-  const spare = Math.max(0, (12 - (maximum(values) - minimum(values))) / 2);
-  const [from, to] = [minimum(values) - 0.5 - spare, maximum(values) + 0.5 + spare];
-  const x = scale(from, to, 10, width - 10);
-  const y = scale(0, maximum(counts), bottom, 8);
+  const [least, most] = d3.extent(values);
+  const spare = 0.5 + Math.max(0, (12 - (most - least)) / 2);
+  const x = linear(least - spare, most + spare, 10, width - 10);
+  const y = linear(0, d3.max(counts), bottom, 8);
   const picture = svg('svg', {class: 'histogram', viewBox: `0 0 ${width} ${height}`, width, height, role: 'img',
     'aria-label': `Posterior of the number of ${data.noun}s: mean ${data.diagnosis.number.mean}`});
-  values.forEach((value, i) => picture.append(svg('rect', {class: 'bar-mark', x: round(x(value - 0.42)),
-    width: round(x(value + 0.42) - x(value - 0.42)), y: round(y(counts[i])), height: round(bottom - y(counts[i]))})));
-  const axis = svg('g', {class: 'axis', 'aria-hidden': 'true'}, svg('line', {x1: 10, x2: width - 10, y1: bottom, y2: bottom}));
-  for (const tick of numberTicks(from, to, width / 60).filter((t) => Number.isInteger(t.at))) {
-    axis.append(svg('text', {x: x(tick.at), y: bottom + 16, 'text-anchor': 'middle'}, tick.label));
-  }
-  picture.append(axis);
+  d3.select(picture).selectAll('rect').data(values).enter().append('rect').attr('class', 'bar-mark')
+    .attr('x', (value) => x(value - 0.42)).attr('width', x(0.84) - x(0))
+    .attr('y', (_, i) => y(counts[i])).attr('height', (_, i) => bottom - y(counts[i]));
+  picture.append(drawnAxis(d3.axisBottom(x).tickValues(x.ticks(width / 60).filter(Number.isInteger))
+    .tickFormat(d3.format('d')).tickSizeOuter(0), `0 ${bottom}`));
   return picture;
 }
 
 function tracePicture(trace, width) {
   const height = 150;
   const [left, bottom] = [66, height - 24];
-  const sweeps = trace.chains.flatMap((chain) => chain.sweeps);
-  const values = trace.chains.flatMap((chain) => chain.values);
-  const x = scale(minimum(sweeps), maximum(sweeps), left, width - 10);
-  const y = scale(minimum(values), maximum(values), bottom, 8);
-  const picture = svg('svg', {class: 'trace', viewBox: `0 0 ${width} ${height}`, width, height, role: 'img',
-    'aria-label': `${TRACE_NAMES[trace.name] ?? trace.name} after every sweep`});
-  const axis = svg('g', {class: 'axis', 'aria-hidden': 'true'});
-  for (const tick of numberTicks(minimum(values), maximum(values), 3)) {
-    axis.append(svg('line', {class: 'grid', x1: left, x2: width - 10, y1: y(tick.at), y2: y(tick.at)}),
-      svg('text', {x: left - 6, y: y(tick.at) + 4, 'text-anchor': 'end'}, tick.label));
-  }
-  for (const tick of numberTicks(minimum(sweeps), maximum(sweeps), 5)) {
-    axis.append(svg('text', {x: x(tick.at), y: bottom + 16, 'text-anchor': 'middle'}, tick.label));
-  }
-  picture.append(axis, ...trace.chains.map((chain, i) => svg('path', {class: 'curve thin', 'stroke': RAMPS[darkNow() ? 'dark' : 'light'][(1 + 3 * i) % 8],
-    d: linePath(chain.sweeps.map((s) => x(s)), chain.values.map((v) => y(v)))})));
-  return picture;
+  const x = d3.scaleLinear().domain(d3.extent(d3.merge(trace.chains.map((chain) => chain.sweeps)))).range([left, width - 10]);
+  const y = linear(...d3.extent(d3.merge(trace.chains.map((chain) => chain.values))), bottom, 8);
+  const line = d3.line().x(([sweep]) => x(sweep)).y(([, value]) => y(value));
+  return svg('svg', {class: 'trace', viewBox: `0 0 ${width} ${height}`, width, height, role: 'img',
+    'aria-label': `${TRACE_NAMES[trace.name] ?? trace.name} after every sweep`},
+  valueAxis(y, left, width - 10, 3, y.tickFormat(3, Math.abs(y.domain()[0]) >= 1e5 ? 's' : undefined)),
+  drawnAxis(d3.axisBottom(x).ticks(5).tickSizeOuter(0), `0 ${bottom}`),
+  ...trace.chains.map((chain, i) => svg('path', {class: 'curve thin', stroke: ramp()[(1 + 3 * i) % 8],
+    d: line(d3.zip(chain.sweeps, chain.values))})));
 }
 
 function table(head, rows) {
@@ -67,7 +59,8 @@ function table(head, rows) {
       el(i ? 'td' : 'th', i ? {} : {scope: 'row'}, value)))))));
 }
 
-function drawModel(body) {
+// `checks(width)` are further sections, of topics only.
+function drawModel(body, checks = () => []) {
   const {diagnosis} = data;
   const width = Math.max(Math.min(body.clientWidth, 640), 280);
   body.append(
@@ -82,7 +75,7 @@ function drawModel(body) {
       el('p', {class: 'note'}, 'After every sweep, one line per chain; it should have no trend in the last two thirds.'),
       tracePicture(trace, width));
   }
-  body.append(el('h3', {}, 'Do the draws agree?'),
+  body.append(...checks(width), el('h3', {}, 'Do the draws agree?'),
     table(['quantity', ...diagnosis.table.columns], diagnosis.table.rows),
     el('h3', {}, 'What was learned'), table(['', 'mean', '90 % band', ''], data.learned),
     el('h3', {}, 'What was chosen'), table(['', '', ''], data.settings),

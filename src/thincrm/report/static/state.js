@@ -1,11 +1,11 @@
 // What is shown, kept in the address: a link opens the page as it was left.
-const VIEWS = ['timeline', 'map', 'stream', 'words', 'model'];
+const VIEWS = ['timeline', 'map', 'stream', 'documents', 'words', 'model'];
 const SORTS = {peak: 'peak', birth: 'birth', size: 'size', name: 'name'};
 const SIZES = {0: 'Topics of any size', 0.001: 'At least 0.1 % of words', 0.005: 'At least 0.5 % of words', 0.01: 'At least 1 % of words'};
 const DEFAULTS = {
   view: 'timeline', topic: 0, lambda: 0.6, shapes: [], query: '', sort: 'peak',
   least: data.topics.length > 40 ? 0.001 : 0, // of many topics, the tiniest wait behind a choice
-  measure: 'open', scale: 'own', theme: '', names: {},
+  measure: 'open', scale: 'own', layers: 'stack', period: null, theme: '', names: {},
 };
 let state = {...DEFAULTS};
 const listeners = [];
@@ -15,6 +15,12 @@ const number = (text, low, high, other) => {
   const value = text === null || text.trim() === '' ? NaN : Number(text);
   return Number.isFinite(value) ? clamp(value, low, high) : other;
 };
+
+// Numbers of the first and last period, as in 3-17.
+function readPeriod(text) {
+  const [from, to] = (text ?? '').split('-').map((part) => (/^\d{1,3}$/.test(part) ? Number(part) : NaN));
+  return from <= to && to < data.vocabulary.edges.length - 1 ? [from, to] : null;
+}
 
 function readHash() {
   const given = new URLSearchParams(location.hash.slice(1));
@@ -34,6 +40,8 @@ function readHash() {
     least: Number(one(given.get('least'), Object.keys(SIZES), String(DEFAULTS.least))),
     measure: one(given.get('measure'), ['open', 'share'], DEFAULTS.measure),
     scale: one(given.get('scale'), ['own', 'same'], DEFAULTS.scale),
+    layers: one(given.get('layers'), ['stack', 'stream'], DEFAULTS.layers),
+    period: readPeriod(given.get('period')),
     theme: one(given.get('theme'), ['light', 'dark'], DEFAULTS.theme),
     names,
   };
@@ -41,10 +49,11 @@ function readHash() {
 
 function writeHash() {
   const out = new URLSearchParams();
-  for (const key of ['view', 'topic', 'lambda', 'sort', 'least', 'measure', 'scale', 'theme']) {
+  for (const key of ['view', 'topic', 'lambda', 'sort', 'least', 'measure', 'scale', 'layers', 'theme']) {
     if (state[key] !== DEFAULTS[key]) out.set(key, state[key]);
   }
   if (state.shapes.length) out.set('shapes', state.shapes.join(','));
+  if (state.period) out.set('period', state.period.join('-'));
   if (state.query) out.set('q', state.query);
   for (const [id, name] of Object.entries(state.names)) out.append('name', `${id}:${name}`);
   const hash = out.toString();

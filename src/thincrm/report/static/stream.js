@@ -1,59 +1,65 @@
-// Share of words: all topics stacked, so that they sum to one at every time.
+// Share of words: all topics stacked, so that they sum to one at every time, or as a stream, the
+// latest outside and with as little wiggling as can be (Byron and Wattenberg 2008).
+const LAYERS = {
+  stack: (stack) => stack.order(d3.stackOrderNone).offset(d3.stackOffsetNone),
+  stream: (stack) => stack.order(d3.stackOrderInsideOut).offset(d3.stackOffsetWiggle),
+};
+
+// The layers of D3's stack; of stacked shares, what filters leave out is the last.
+function stacked(shown) {
+  const rows = across.map((t, i) => ({t, shares: shown.map((topic) => valueAt(topic.share.mean, i))}));
+  if (state.layers === 'stack') rows.forEach((row) => row.shares.push(Math.max(1 - d3.sum(row.shares), 0)));
+  return LAYERS[state.layers](d3.stack().keys(d3.range(rows[0].shares.length)).value((row, key) => row.shares[key]))(rows);
+}
+
 function streamPicture(width) {
   const shown = shownTopics('peak');
   const height = clamp(width * 0.62, 300, 560);
-  const [left, bottom, top] = [38, height - 28, 8];
-  const x = scale(times[0], times[times.length - 1], left, width - 10);
-  const y = scale(0, 1, bottom, top);
-  const xs = times.length > 1 ? times.map(x) : [left, width - 10];
-  const wide = (values) => (times.length > 1 ? values : [values[0], values[0]]);
+  const isStack = state.layers === 'stack';
+  const [left, bottom, top] = [isStack ? 42 : 10, height - 28, 8];
+  const x = timeScale(left, width - 12, shownSpan());
+  const series = stacked(shown);
+  const y = linear(d3.min(series, (layer) => d3.min(layer, ([low]) => low)), d3.max(series, (layer) => d3.max(layer, ([, high]) => high)), bottom, top);
+  const area = d3.area().x((point) => x(point.data.t)).y0((point) => y(point[0])).y1((point) => y(point[1]));
   const picture = svg('svg', {class: 'stream', viewBox: `0 0 ${width} ${height}`, width, height, role: 'listbox',
     'aria-label': 'Expected share of words of each topic through time'});
-  let base = times.map(() => 0);
-  const labels = [];
-  const layers = shown.map((topic) => {
-    const next = base.map((value, i) => value + topic.share.mean[i]);
-    const thick = topic.share.mean.map((value) => Math.abs(y(value) - y(0)));
-    const widest = thick.indexOf(maximum(thick));
-    const layer = svg('path', {role: 'option', class: 'layer', 'data-topic': topic.id, fill: colourOf(topic),
-      d: bandPath(xs, wide(base).map((v) => y(v)), wide(next).map((v) => y(v))),
-      'aria-selected': String(topic.id === state.topic),
-      'aria-label': `Topic ${topic.id}: ${nameOf(topic)}; at most ${percent(maximum(topic.share.mean))} ` +
-        `of words, in ${data.time.labels[topic.share.mean.indexOf(maximum(topic.share.mean))]}`,
-      on: {click: () => choose(topic.id)}});
-    layer.addEventListener('pointermove', (event) => {
-      const box = picture.getBoundingClientRect();
-      const i = nearestTime(x.inverse(((event.clientX - box.left) / box.width) * width));
-      showTip(event, [`${nameOf(topic)} · ${data.time.labels[i]}`, ...saysAt(topic, i)]);
-    });
-    layer.addEventListener('pointerleave', hideTip);
-    if (thick[widest] > 15) {
-      labels.push({word: nameOf(topic).split(',')[0], thick: thick[widest], x: xs[widest],
-        y: y((base[widest] + next[widest]) / 2)});
-    }
-    base = next;
-    return layer;
-  });
-  const others = svg('path', {class: 'others', d: bandPath(xs, wide(base).map((v) => y(v)), xs.map(() => y(1)))});
-  const axis = svg('g', {class: 'axis', 'aria-hidden': 'true'});
-  for (const tick of [0, 0.25, 0.5, 0.75, 1]) {
-    axis.append(svg('text', {x: left - 6, y: y(tick) + 4, 'text-anchor': 'end'}, `${100 * tick} %`));
-  }
-  picture.append(others, ...layers, ...freeLabels(labels, left, width - 10), axis, timeAxis(x, bottom, width - left, 0));
+  const layers = shown.map((topic, place) => streamLayer(topic, area(series[place]), picture, x));
+  const frame = svg('clipPath', {id: 'stream-frame'}, svg('rect', {x: left, y: 0, width: width - 12 - left, height: bottom}));
+  picture.append(frame, svg('g', {'clip-path': 'url(#stream-frame)'},
+    isStack ? svg('path', {class: 'others', d: area(series[shown.length])}) : null, ...layers, ...layerNames(shown, series, x, y)),
+  timeAxis(x, bottom));
+  if (isStack) picture.append(valueAxis(y, left, left, 4, d3.format('.0%')));
   return {picture, layers};
 }
 
-// Labels of the thickest layers first; one that would lie on another is left out.
-function freeLabels(labels, from, to) {
+function streamLayer(topic, path, picture, x) {
+  const peak = d3.scan(topic.share.mean, d3.descending);
+  const layer = svg('path', {role: 'option', class: 'layer', 'data-topic': topic.id, fill: colourOf(topic), d: path,
+    'aria-selected': String(topic.id === state.topic),
+    'aria-label': `Topic ${topic.id}: ${nameOf(topic)}; at most ${percent(topic.share.mean[peak])} of words, in ${data.time.labels[peak]}`,
+    on: {click: () => choose(topic.id), pointerleave: hideTip, pointermove: (event) => {
+      const i = timeUnder(event, picture, x);
+      showTip(event, [`${nameOf(topic)} · ${data.time.labels[i]}`, ...saysAt(topic, i)]);
+    }}});
+  return layer;
+}
+
+// Names where layers are thickest, the thickest first; one that would lie on another is left out.
+function layerNames(shown, series, x, y) {
+  const [from, to] = x.range();
+  const labels = shown.map((topic, place) => {
+    const inside = series[place].filter((point) => x(point.data.t) >= from && x(point.data.t) <= to);
+    const widest = inside[d3.scan(inside, (a, b) => (b[1] - b[0]) - (a[1] - a[0]))];
+    const word = nameOf(topic).split(',')[0];
+    const room = word.length * 3.9 + 4;
+    return widest && {word, room, thick: y(widest[0]) - y(widest[1]), x: clamp(x(widest.data.t), from + room, to - room),
+      y: y((widest[0] + widest[1]) / 2)};
+  }).filter((label) => label && label.thick > 15).sort((a, b) => b.thick - a.thick);
   const placed = [];
-  for (const label of [...labels].sort((a, b) => b.thick - a.thick)) {
-    const room = label.word.length * 3.9 + 4;
-    const x = clamp(label.x, from + room, to - room);
-    if (placed.some((other) => Math.abs(other.x - x) < other.room + room && Math.abs(other.y - label.y) < 15)) continue;
-    placed.push({...label, x, room});
+  for (const label of labels) {
+    if (!placed.some((other) => Math.abs(other.x - label.x) < other.room + label.room && Math.abs(other.y - label.y) < 15)) placed.push(label);
   }
-  return placed.map((label) => svg('text', {class: 'inside', 'text-anchor': 'middle', x: round(label.x),
-    y: round(label.y + 4)}, label.word));
+  return placed.map((label) => svg('text', {class: 'inside', 'text-anchor': 'middle', x: label.x, y: label.y + 4}, label.word));
 }
 
 function drawStream(body) {

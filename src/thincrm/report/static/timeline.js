@@ -10,34 +10,36 @@ function saysAt(topic, i) {
   ];
 }
 
-function pointAt(node, x, topic) {
-  node.addEventListener('pointermove', (event) => {
-    const box = node.getBoundingClientRect();
-    const i = nearestTime(x(event.clientX - box.left, box.width));
-    showTip(event, [`${nameOf(topic)} · ${data.time.labels[i]}`, ...saysAt(topic, i)]);
-  });
-  node.addEventListener('pointerleave', hideTip);
-}
-
 const cellTop = (topic, measure) => (state.scale === 'own'
-  ? maximum(topic[measure].upper)
-  : measure === 'open' ? 1 : maximum(topics.map((other) => maximum(other.share.upper))));
+  ? d3.max(topic[measure].upper)
+  : measure === 'open' ? 1 : d3.max(topics, (other) => d3.max(other.share.upper)));
+
+const cellX = timeScale(0, CELL.width);
+
+// The curve of a topic on its base line, and the chosen period behind it.
+function cellMarks(topic) {
+  const y = linear(0, cellTop(topic, state.measure) || 1, CELL.height - 1, 2);
+  return [periodMark(cellX, CELL.height), curveMarks(topic[state.measure], colourOf(topic), cellX, y),
+    svg('line', {class: 'base', x1: 0, x2: CELL.width, y1: CELL.height - 0.5, y2: CELL.height - 0.5})];
+}
 
 function timelineCell(topic) {
   const picture = svg('svg', {viewBox: `0 0 ${CELL.width} ${CELL.height}`, preserveAspectRatio: 'none',
-    class: 'cell-picture', 'aria-hidden': 'true'});
-  picture.append(curvePicture(topic[state.measure], colourOf(topic), cellTop(topic, state.measure), CELL),
-    svg('line', {class: 'base', x1: 0, x2: CELL.width, y1: CELL.height - 0.5, y2: CELL.height - 0.5}));
-  const peak = percent(maximum(topic[state.measure].mean));
+    class: 'cell-picture', 'aria-hidden': 'true', on: {pointerleave: hideTip, pointermove: (event) => {
+      const i = timeUnder(event, picture, cellX);
+      showTip(event, [`${nameOf(topic)} · ${data.time.labels[i]}`, ...saysAt(topic, i)]);
+    }}}, ...cellMarks(topic));
+  const inside = times.map((_, i) => i).filter((i) => inPeriod(times[i]));
+  const peak = inside[d3.scan(inside, (a, b) => topic[state.measure].mean[b] - topic[state.measure].mean[a])];
+  const most = peak === undefined ? '' : `highest ${percent(topic[state.measure].mean[peak])} in ${data.time.labels[peak]}, `;
   const cell = el('div', {role: 'option', class: 'cell', 'data-topic': topic.id,
     'aria-selected': String(topic.id === state.topic),
-    'aria-label': `Topic ${topic.id}: ${nameOf(topic)}; ${topic.shapeName}, highest ${peak} in ` +
-      `${data.time.labels[topic.peak]}, ${percent(topic.size)} of words`,
+    'aria-label': `Topic ${topic.id}: ${nameOf(topic)}; ${topic.shapeName}, ${most}${percent(sizeOf(topic))} of words${during()}`,
     on: {click: () => choose(topic.id)}},
   el('div', {class: 'cell-name'}, nameOf(topic)), picture,
-  el('div', {class: 'cell-foot'}, el('span', {}, data.time.labels[0]), el('b', {}, `max ${peak}`),
-    el('span', {}, data.time.labels[times.length - 1])));
-  pointAt(picture, (pixel, width) => scale(times[0], times[times.length - 1], 0, width).inverse(pixel), topic);
+  el('div', {class: 'cell-foot'}, el('span', {}, data.time.labels[0]), el('b', {}, state.period
+    ? `share ${percent(sizeOf(topic))}` : `max ${percent(topic[state.measure].mean[peak])}`),
+  el('span', {}, data.time.labels[times.length - 1])));
   return cell;
 }
 
@@ -62,8 +64,7 @@ function timelinePicture() {
     const [left, top] = [24 + (i % columns) * width, 30 + Math.floor(i / columns) * height];
     const place = svg('g', {transform: `translate(${left} ${top})`},
       svg('text', {class: 'strong', y: -6}, nameOf(topic)),
-      curvePicture(topic[state.measure], colourOf(topic), cellTop(topic, state.measure), CELL),
-      svg('line', {class: 'base', x1: 0, x2: CELL.width, y1: CELL.height, y2: CELL.height}),
+      ...cellMarks(topic),
       svg('text', {y: CELL.height + 12}, data.time.labels[0]),
       svg('text', {x: CELL.width, y: CELL.height + 12, 'text-anchor': 'end'},
         data.time.labels[times.length - 1]));

@@ -2,7 +2,7 @@
 const TOKENS = data.corpus.tokens || 1;
 const topics = data.topics.map((raw, id) => {
   const open = unpack(raw.open);
-  const top = maximum(open.mean);
+  const top = d3.max(open.mean);
   const peak = open.mean.indexOf(top);
   const spells = [];
   open.mean.forEach((value, i) => {
@@ -11,8 +11,8 @@ const topics = data.topics.map((raw, id) => {
     if (last && last[1] === i - 1) last[1] = i;
     else spells.push([i, i]);
   });
-  const shape = raw.shape.indexOf(maximum(raw.shape));
-  return {...raw, id, open, share: unpack(raw.share), top, peak, spells, shapeName: data.shapes[shape],
+  const shape = d3.scan(raw.shape, d3.descending);
+  return {...raw, id, open, share: unpack(raw.share), top, peak, spells, first: raw.first.map(onAxis), last: raw.last.map(onAxis), shapeName: data.shapes[shape],
     shapeChance: raw.shape[shape], size: raw.tokens / TOKENS};
 });
 
@@ -35,7 +35,7 @@ const nameOf = (topic) => state.names[topic.id] || topic.label;
 const colourOf = (topic) => colourAt(times[topic.peak]);
 
 const ORDERS = {
-  size: (a, b) => b.tokens - a.tokens,
+  size: (a, b) => sizeOf(b) - sizeOf(a),
   peak: (a, b) => times[a.peak] - times[b.peak] || b.tokens - a.tokens,
   birth: (a, b) => a.first[1] - b.first[1] || a.last[1] - b.last[1] || b.tokens - a.tokens,
   name: (a, b) => nameOf(a).localeCompare(nameOf(b)),
@@ -58,7 +58,7 @@ const hasWord = (topic, code) =>
 function shownTopics(order = state.sort) {
   const [code] = foundWords(state.query);
   return topics
-    .filter((topic) => topic.size >= state.least)
+    .filter((topic) => sizeOf(topic) >= state.least)
     .filter((topic) => !state.shapes.length || state.shapes.includes(topic.shapeName))
     .filter((topic) => !state.query.trim() || (code !== undefined && hasWord(topic, code)))
     .sort(ORDERS[order]);

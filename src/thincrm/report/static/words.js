@@ -1,33 +1,22 @@
 // A word: how often it is used through time, and the topics it belongs to.
-const bins = data.vocabulary.edges;
-
 function wordPicture(code, width) {
   const height = 190;
   const [left, bottom, top] = [46, height - 26, 10];
   const rate = data.vocabulary.curves[code].map((n, b) => (1e4 * n) / Math.max(data.vocabulary.totals[b], 1));
-  const most = maximum(rate) || 1;
-  const x = scale(bins[0], bins[bins.length - 1], left, width - 10);
-  const y = scale(0, most, bottom, top);
+  const most = d3.max(rate) || 1;
+  const x = timeScale(left, width - 10, d3.extent(edges));
+  const y = linear(0, most, bottom, top);
   const picture = svg('svg', {class: 'word-curve', viewBox: `0 0 ${width} ${height}`, width, height, role: 'img',
     'aria-label': `Occurrences of ${wordOf(code)} in 10,000 words through time, at most ${most.toFixed(1)}`});
-  const axis = svg('g', {class: 'axis', 'aria-hidden': 'true'});
-  for (const tick of numberTicks(0, most, 4)) {
-    axis.append(svg('line', {class: 'grid', x1: left, x2: width - 10, y1: y(tick.at), y2: y(tick.at)}),
-      svg('text', {x: left - 6, y: y(tick.at) + 4, 'text-anchor': 'end'}, tick.label));
-  }
-  picture.append(axis);
-  const one = bins.length === 2 && bins[0] === bins[1];
-  rate.forEach((value, b) => {
-    const [from, to] = one ? [left, width - 10] : [x(bins[b]), x(bins[b + 1])];
-    const bar = svg('rect', {x: round(from + 0.5), width: round(Math.max(to - from - 1, 1)), y: round(y(value)),
-      height: round(Math.max(bottom - y(value), 0)), fill: colourAt((bins[b] + bins[b + 1]) / 2)});
-    bar.addEventListener('pointermove', (event) => showTip(event, [
-      `${wordOf(code)} · ${timeLabel(bins[b])} to ${timeLabel(bins[b + 1])}`,
+  picture.append(periodMark(x, bottom), valueAxis(y, left, width - 10, 4));
+  d3.select(picture).selectAll('.rate').data(rate).enter().append('rect').attr('class', 'rate')
+    .attr('x', (_, b) => x(edges[b]) + 0.5).attr('width', (_, b) => Math.max(x(edges[b + 1]) - x(edges[b]) - 1, 1))
+    .attr('y', (value) => y(value)).attr('height', (value) => bottom - y(value))
+    .attr('fill', (_, b) => colourAt((edges[b] + edges[b + 1]) / 2))
+    .on('pointerleave', hideTip).on('pointermove', (_, b) => showTip(d3.event, [
+      `${wordOf(code)} · ${periodName(b, b)}`,
       `${plural(data.vocabulary.curves[code][b], 'time')} in ${plural(data.vocabulary.totals[b], 'word')}`]));
-    bar.addEventListener('pointerleave', hideTip);
-    picture.append(bar);
-  });
-  picture.append(timeAxis(x, bottom, width - left, 0));
+  picture.append(timeAxis(x, bottom));
   return picture;
 }
 
@@ -58,7 +47,7 @@ function drawWords(body) {
   }
   const [code] = found;
   body.append(
-    el('h3', {}, `“${wordOf(code)}” `, el('small', {}, plural(data.vocabulary.counts[code], 'occurrence'))),
+    el('h3', {}, `“${wordOf(code)}” `, el('small', {}, plural(data.vocabulary.counts[code], 'occurrence'), state.period ? `, ${count(inChosen(data.vocabulary.curves[code]))}${during()}` : '')),
     el('p', {class: 'note'}, 'Occurrences in 10,000 words of the same time'),
     wordPicture(code, Math.max(body.clientWidth, 280)),
     el('p', {class: 'note'}, 'Topics its occurrences belong to'), wordTopics(code));
@@ -81,8 +70,7 @@ function wordRows() {
   const found = foundWords(state.query);
   const rows = [['word', 'from', 'to', 'occurrences', 'words_in_all']];
   for (const code of found.slice(0, 40)) {
-    data.vocabulary.curves[code].forEach((n, b) => rows.push([wordOf(code), timeLabel(bins[b]),
-      timeLabel(bins[b + 1]), n, data.vocabulary.totals[b]]));
+    data.vocabulary.curves[code].forEach((n, b) => rows.push([wordOf(code), periodStart(b), periodEnd(b), n, data.vocabulary.totals[b]]));
   }
   return rows;
 }

@@ -1,0 +1,93 @@
+"""The documents of a report: those typical of a topic in a period, some of them quoted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from thincrm.report.periods import Periods
+from thincrm.report.quotations import Passages
+from thincrm.report.times import shown
+
+__all__ = ["Documents", "chosen_documents"]
+
+_PARTS = 8  # of the time, each with documents of its own
+_CONSIDERED = 8  # a topic and part
+_LISTED = 1  # a topic and part
+_MOST_QUOTED = 320  # passages in all
+_BEST, _MOST_OF_TOPIC = 3, 8  # passages of a topic: at least, at most
+
+
+class Documents:
+    """Documents that the page names, numbered as they are asked for."""
+
+    def __init__(self, model: Any, names: list[str] | None) -> None:
+        self.model, self.names = model, names
+        self.place: dict[int, int] = {}
+
+    def number(self, document: int) -> int:
+        """Return the number of a document on the page."""
+        return self.place.setdefault(document, len(self.place))
+
+    def data(self, dates: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return name and time of each, and what is known of the dates of some."""
+        known = self.model.covariates_
+        document = np.fromiter(self.place, int, len(self.place))
+        at = known.rows[known.row[document]]
+        return [
+            {
+                "name": str(d) if self.names is None else self.names[d],
+                "time": shown(label),
+                "at": round(float(value), 6),
+                **({"dates": dates[d]} if d in dates else {}),
+            }
+            for d, label, value in zip(document, known.labels(at), at[:, 0], strict=True)
+        ]
+
+
+def chosen_documents(
+    model: Any, documents: Documents, passages: Passages | None, periods: Periods
+) -> list[dict[str, Any]]:
+    """Return, per topic, quotations of typical documents, and further documents of every part.
+
+    Typical are documents with a large share of the topic and, of these, those with many words of
+    it: three words that all belong to a topic say little.
+    """
+    edges = np.linspace(periods.edges[0], periods.edges[-1], _PARTS + 1)[1:-1, None]
+    table = model.representative_documents(_CONSIDERED, model.covariates_.labels(edges))
+    length = np.asarray(model.counts_.sum(axis=1)).reshape(-1)
+    told = table["share"] * length[table["document"]]
+    table = table.assign(score=table["share"] * np.log1p(told))
+    table = table.sort_values("score", ascending=False, kind="stable")
+    topics = dict(iter(table.groupby("topic")))
+    most = int(np.clip(_MOST_QUOTED // max(len(topics), 1), _BEST, _MOST_OF_TOPIC))
+    out = []
+    for k in range(len(topics)):
+        best = _spread(topics[k], most)
+        others = topics[k].drop(best.index).groupby("period").head(_LISTED)
+        quoted = [
+            {"document": documents.number(d), "share": share}
+            | ({} if passages is None else {"text": passages.of(k, d)})
+            for d, share in _pairs(best)
+        ]
+        out.append(
+            {
+                "quotations": quoted,
+                "others": [[documents.number(d), share] for d, share in _pairs(others)],
+                "quoted": best["document"].tolist(),
+            }
+        )
+    return out
+
+
+def _pairs(table: pd.DataFrame) -> list[tuple[int, float]]:
+    return list(zip(table["document"].tolist(), table["share"].round(3).tolist(), strict=True))
+
+
+def _spread(table: pd.DataFrame, most: int) -> pd.DataFrame:
+    """Return the best documents, then the best of each part of the time."""
+    rest = table.iloc[_BEST:]
+    chosen = pd.concat([table.head(_BEST), rest.groupby("period").head(1)])
+    return chosen.head(most)

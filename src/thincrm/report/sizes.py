@@ -1,0 +1,79 @@
+"""Two numbers of a topic's prior self: its weight when open, and over what time it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from thincrm.draws import TopicDraw, match_topics
+from thincrm.numerics.arrays import Float, Int
+
+__all__ = ["kernel_lengths", "open_weights"]
+
+_YEAR, _MONTH = 365.25, 30.44
+_UNITS = ((2 * _YEAR, _YEAR, " years"), (2 * _MONTH, _MONTH, " months"), (0.0, 1.0, " days"))
+
+
+def open_weights(model: Any) -> list[str]:
+    """Return how many words a document has of each topic that is open: the mean of n_dk | open."""
+    said = _summaries(model, lambda draw: np.exp(draw.usage.log_mean))
+    return [f"{_band(row, '')} words of a document" for row in said]
+
+
+def kernel_lengths(model: Any) -> list[str | None]:
+    """Return the lengths of time over which the topics' curves vary: 1 / sqrt(psi) of a kernel.
+
+    None of topics that never close, and of thinning functions without a kernel.
+    """
+    if model.draws_[-1].x is None or not _has_length(model.draws_[-1].x):
+        return [None] * model.draws_[-1].tokens.size
+    unit = float(model.prepared_.scale[0])
+    dates = model.covariates_.kind.startswith("date")
+
+    def lengths(draw: TopicDraw) -> Float:
+        scaled = _scaled(model.thinning_, draw.x)
+        always = draw.words.shape[1] - scaled.size  # these come first and have no curve
+        return np.concatenate([np.full(always, np.nan), unit * scaled])
+
+    out: list[str | None] = []
+    for row in _summaries(model, lengths):
+        size, name = _unit(row[0]) if dates else (1.0, "")
+        out.append(None if np.isnan(row[0]) else _band(row / size, name))
+    return out
+
+
+def _has_length(x: Any) -> bool:
+    return hasattr(x, "width") or hasattr(x, "log_length")
+
+
+def _scaled(thinning: Any, x: Any) -> Float:
+    if hasattr(x, "log_length"):
+        return np.asarray(np.exp(x.log_length))
+    return np.asarray(1.0 / np.sqrt(np.asarray(thinning.widths, float)[x.width]))
+
+
+def _summaries(model: Any, values: Callable[[TopicDraw], Float]) -> Float:
+    """Return (K, 3): mean and 90 % band over the draws that have the topic."""
+    last = model.draws_[-1]
+    order: Int = np.argsort(-last.tokens, kind="stable")
+    found = []
+    for draw in model.draws_:
+        place, value = match_topics(last, draw)[order], values(draw)
+        found.append(np.where(place >= 0, value[np.maximum(place, 0)], np.nan))
+    known = np.stack(found)
+    out = np.full((order.size, 3), np.nan)
+    some = ~np.isnan(known).all(axis=0)
+    out[some, 0] = np.nanmean(known[:, some], axis=0)
+    out[some, 1:] = np.nanquantile(known[:, some], [0.05, 0.95], axis=0).T
+    return out
+
+
+def _unit(days: float) -> tuple[float, str]:
+    return next((size, name) for least, size, name in _UNITS if days >= least or least == 0.0)
+
+
+def _band(row: Float, unit: str) -> str:
+    mean, low, high = (f"{x:.3g}" for x in row)
+    return f"{mean}{unit}" if low == high else f"{mean}{unit} ({low} to {high})"
