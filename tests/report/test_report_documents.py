@@ -11,6 +11,7 @@ import thincrm as tc
 from thincrm.data.covariates import covariates
 from thincrm.report.allocation import _expected, allocated
 from thincrm.report.heldout import heldout_rows
+from thincrm.report.matching import matches
 from thincrm.report.periods import periods_of
 from thincrm.report.sizes import kernel_lengths, open_weights
 from thincrm.report.topic_data import topic_data
@@ -31,7 +32,7 @@ def data(model):
 def test_every_token_is_given_to_topics(burstiness):
     model = fitted(burstiness=burstiness)
     assert (model.draws_[-1].labels is None) == (burstiness == 0.0)
-    cells = allocated(model)
+    cells = allocated(model, matches(model))
     assert cells.shape == (model.counts_.nnz, model.shapes().shape[0])
     assert cells.data.min() >= 0
     given = cells.sum(axis=1)
@@ -131,16 +132,21 @@ def test_one_time_has_no_dates():
     assert all("text" not in q for topic in data["topics"] for q in topic["quotations"])
 
 
+def lengths_of(model):
+    return kernel_lengths(model, matches(model))
+
+
 def test_lengths_of_kernels(model):
-    assert len(kernel_lengths(model)) == len(open_weights(model)) == model.shapes().shape[0]
-    lengths = [float(text.split()[0]) for text in kernel_lengths(model)]
+    assert len(lengths_of(model)) == model.shapes().shape[0]
+    assert len(open_weights(model, matches(model))) == model.shapes().shape[0]
+    lengths = [float(text.split()[0]) for text in lengths_of(model)]
     span, widths = 19, model.thinning_.widths
     assert span / max(widths) ** 0.5 - 0.1 <= min(lengths)
     assert max(lengths) <= span / min(widths) ** 0.5 + 0.1
     dated = fitted(t=dates, thinning=Bump(length=0.2), n_sweeps=6)
-    assert set(kernel_lengths(dated)) == {"3.8 years"}
-    assert set(kernel_lengths(fitted(thinning=Always(), n_sweeps=6))) == {None}
-    always = kernel_lengths(fitted(n_background=1))
+    assert set(lengths_of(dated)) == {"3.8 years"}
+    assert set(lengths_of(fitted(thinning=Always(), n_sweeps=6))) == {None}
+    always = lengths_of(fitted(n_background=1))
     assert always.count(None) == 1
 
 

@@ -36,7 +36,7 @@ def test_a_period_is_brushed_and_the_lists_follow(opened, size):
     assert abs((last + 1) / n_periods - 0.48) < 0.06
     assert page.input_value("#period-from") == str(first)
     assert page.input_value("#period-to") == str(last)
-    assert page.locator(".period-mark").count() == page.locator(".cell").count()
+    assert page.locator(".cell .period-mark").count() == page.locator(".cell").count()
     assert page.locator(".cell-foot b").all_inner_texts() != sizes
     chosen = page.locator(".brush .selection").bounding_box()
     strip = page.locator(".strip .overlay").bounding_box()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from thincrm.draws import TopicDraw, match_topics
+from thincrm.draws import TopicDraw
 from thincrm.numerics.arrays import Float, Int
 
 __all__ = ["allocated"]
@@ -16,23 +16,22 @@ _DRAWS = 10
 _MOST_PAIRS = 4_000_000  # at a time
 
 
-def allocated(model: Any) -> Any:
+def allocated(model: Any, matched: list[Int]) -> Any:
     """Return (C, K) sparse: the expected tokens of each cell of the counts in each topic.
 
     Cells are the counts that are not zero, in the order of the matrix. The mean is over some of the
-    draws, topics matched to the last; tokens of a topic that is not in it are nobody's.
+    draws; tokens of a topic that is not on the page (`matches`) are nobody's.
     """
-    counts, last = model.counts_, model.draws_[-1]
-    order: Int = np.argsort(-last.tokens, kind="stable")
+    counts, n_topics = model.counts_, matched[-1].size
     places = np.linspace(0, len(model.draws_) - 1, min(_DRAWS, len(model.draws_)))
-    total = sparse.csr_array((counts.nnz, order.size))
+    total = sparse.csr_array((counts.nnz, n_topics))
     for place in np.round(places).astype(int):
         draw = model.draws_[place]
-        found = match_topics(last, draw)[order]
+        found = matched[place]
         there = np.flatnonzero(found >= 0)
         number = np.full(draw.words.shape[1], -1)
         number[found[there]] = there
-        total = total + _cells(counts, draw, number, order.size)
+        total = total + _cells(counts, draw, number, n_topics)
     return total / len(places)
 
 

@@ -13,7 +13,7 @@ from thincrm.report.times import shown
 
 __all__ = ["Documents", "chosen_documents"]
 
-_PARTS = 8  # of the time, each with documents of its own
+_MOST_LISTED, _FEWEST_PARTS = 800, 8  # parts of the time have documents of their own
 _CONSIDERED = 8  # a topic and part
 _LISTED = 1  # a topic and part
 _MOST_QUOTED = 320  # passages in all
@@ -55,16 +55,19 @@ def chosen_documents(
     Typical are documents with a large share of the topic and, of these, those with many words of
     it: three words that all belong to a topic say little.
     """
-    edges = np.linspace(periods.edges[0], periods.edges[-1], _PARTS + 1)[1:-1, None]
-    table = model.representative_documents(_CONSIDERED, model.covariates_.labels(edges))
+    n_topics = model.draws_[-1].tokens.size
+    n_parts = min(max(_MOST_LISTED // n_topics, _FEWEST_PARTS), periods.number)
+    edges = np.linspace(periods.edges[0], periods.edges[-1], n_parts + 1)[1:-1, None]
+    cuts = model.covariates_.labels(edges) if n_parts > 1 else None
+    table = model.representative_documents(_CONSIDERED, cuts)
     length = np.asarray(model.counts_.sum(axis=1)).reshape(-1)
     told = table["share"] * length[table["document"]]
     table = table.assign(score=table["share"] * np.log1p(told))
     table = table.sort_values("score", ascending=False, kind="stable")
     topics = dict(iter(table.groupby("topic")))
-    most = int(np.clip(_MOST_QUOTED // max(len(topics), 1), _BEST, _MOST_OF_TOPIC))
+    most = int(np.clip(_MOST_QUOTED // n_topics, _BEST, _MOST_OF_TOPIC))
     out = []
-    for k in range(len(topics)):
+    for k in range(n_topics):
         best = _spread(topics[k], most)
         others = topics[k].drop(best.index).groupby("period").head(_LISTED)
         quoted = [

@@ -43,7 +43,7 @@ READING_TOPICS = [
     "shut, it gives a document no words at all.",
     "Bands hold the true value with 50 % (dark) and 90 % (light) probability if the model is "
     "right. They are wide where documents are few, and curves fade where fewer than five are near: "
-    "within a fortieth of the time shown on either side.",
+    "within a tenth of the time, nearer ones counting more.",
     "A topic is called active where its probability of being open is at least half of its "
     "highest. Rising: active at the end but not the start; falling: the reverse; peaked: at "
     "neither end; intermittent: in two or more spells; steady: throughout.",

@@ -7,28 +7,34 @@ from typing import Any
 
 import numpy as np
 
-from thincrm.draws import TopicDraw, match_topics
+from thincrm.draws import TopicDraw
 from thincrm.numerics.arrays import Float, Int
 
-__all__ = ["kernel_lengths", "open_weights"]
+__all__ = ["kernel_lengths", "open_weights", "sizes"]
 
 _YEAR, _MONTH = 365.25, 30.44
 _UNITS = ((2 * _YEAR, _YEAR, " years"), (2 * _MONTH, _MONTH, " months"), (0.0, 1.0, " days"))
 
 
-def open_weights(model: Any) -> list[str]:
+def sizes(model: Any, matched: list[Int]) -> list[dict[str, str | None]]:
+    """Return both for every topic of the page, in words."""
+    both = zip(kernel_lengths(model, matched), open_weights(model, matched), strict=True)
+    return [{"kernel": kernel, "weight": weight} for kernel, weight in both]
+
+
+def open_weights(model: Any, matched: list[Int]) -> list[str]:
     """Return how many words a document has of each topic that is open: the mean of n_dk | open."""
-    said = _summaries(model, lambda draw: np.exp(draw.usage.log_mean))
+    said = _summaries(model, matched, lambda draw: np.exp(draw.usage.log_mean))
     return [f"{_band(row, '')} words of a document" for row in said]
 
 
-def kernel_lengths(model: Any) -> list[str | None]:
+def kernel_lengths(model: Any, matched: list[Int]) -> list[str | None]:
     """Return the lengths of time over which the topics' curves vary: 1 / sqrt(psi) of a kernel.
 
     None of topics that never close, and of thinning functions without a kernel.
     """
     if model.draws_[-1].x is None or not _has_length(model.draws_[-1].x):
-        return [None] * model.draws_[-1].tokens.size
+        return [None] * matched[-1].size
     unit = float(model.prepared_.scale[0])
     dates = model.covariates_.kind.startswith("date")
 
@@ -38,7 +44,7 @@ def kernel_lengths(model: Any) -> list[str | None]:
         return np.concatenate([np.full(always, np.nan), unit * scaled])
 
     out: list[str | None] = []
-    for row in _summaries(model, lengths):
+    for row in _summaries(model, matched, lengths):
         size, name = _unit(row[0]) if dates else (1.0, "")
         out.append(None if np.isnan(row[0]) else _band(row / size, name))
     return out
@@ -54,16 +60,15 @@ def _scaled(thinning: Any, x: Any) -> Float:
     return np.asarray(1.0 / np.sqrt(np.asarray(thinning.widths, float)[x.width]))
 
 
-def _summaries(model: Any, values: Callable[[TopicDraw], Float]) -> Float:
+def _summaries(model: Any, matched: list[Int], values: Callable[[TopicDraw], Float]) -> Float:
     """Return (K, 3): mean and 90 % band over the draws that have the topic."""
-    last = model.draws_[-1]
-    order: Int = np.argsort(-last.tokens, kind="stable")
-    found = []
-    for draw in model.draws_:
-        place, value = match_topics(last, draw)[order], values(draw)
-        found.append(np.where(place >= 0, value[np.maximum(place, 0)], np.nan))
-    known = np.stack(found)
-    out = np.full((order.size, 3), np.nan)
+    known = np.stack(
+        [
+            np.where(place >= 0, values(draw)[np.maximum(place, 0)], np.nan)
+            for draw, place in zip(model.draws_, matched, strict=True)
+        ]
+    )
+    out = np.full((matched[-1].size, 3), np.nan)
     some = ~np.isnan(known).all(axis=0)
     out[some, 0] = np.nanmean(known[:, some], axis=0)
     out[some, 1:] = np.nanquantile(known[:, some], [0.05, 0.95], axis=0).T

@@ -16,10 +16,11 @@ from thincrm.report.curves import packed
 from thincrm.report.dating import dated
 from thincrm.report.diagnosis import diagnosis
 from thincrm.report.documents import Documents, chosen_documents
+from thincrm.report.matching import matches
 from thincrm.report.periods import periods_of
 from thincrm.report.plain_words import READING_TOPICS, learned, topic_settings
 from thincrm.report.quotations import Passages, checked_texts
-from thincrm.report.sizes import kernel_lengths, open_weights
+from thincrm.report.sizes import sizes
 from thincrm.report.times import Times, chosen_times
 from thincrm.report.topic_words import words_by_period
 from thincrm.report.vocabulary import chosen_words, searchable, vocabulary
@@ -33,18 +34,17 @@ def topic_data(model: Any, texts: Sequence[str] | None) -> dict[str, Any]:
     """Return everything the page shows of a fitted topic model, ready for JSON."""
     names, texts = checked_texts(texts, model.counts_.shape[0])
     times = chosen_times(model.covariates_, model.draws_[-1].tokens.size)
-    periods, cells = periods_of(model.covariates_), allocated(model)
+    matched, periods = matches(model), periods_of(model.covariates_)
+    cells = allocated(model, matched)
     words = chosen_words(model)
-    spoken = words_by_period(model.counts_, cells, periods, words)
+    code = searchable(model, words)
     passages = None if texts is None else Passages(model, cells, words, texts)
     documents = Documents(model, names)
     told = chosen_documents(model, documents, passages, periods)
     dates = dated(model, [topic.pop("quoted") for topic in told], periods)
-    code = searchable(model, words)
+    spoken = words_by_period(model.counts_, cells, periods, words, code)
     words["code"] = np.searchsorted(code, words["code"])
-    for topic in spoken:
-        topic["codes"] = np.searchsorted(code, topic["codes"]).tolist()
-    parts = [{**a, **b} for a, b in zip(spoken, told, strict=True)]
+    parts = [a | b | c for a, b, c in zip(sizes(model, matched), spoken, told, strict=True)]
     return {
         "noun": "topic",
         "corpus": _corpus(model),
@@ -81,7 +81,6 @@ def _topics(
     order = np.argsort(-last.tokens, kind="stable")
     users = np.bincount(last.documents.indices, minlength=order.size)[order]
     alike = _similar(last.theta[:, order])
-    kernel, weight = kernel_lengths(model), open_weights(model)
     rows = words.groupby("topic")
     out = []
     for k, place in enumerate(order):
@@ -92,8 +91,6 @@ def _topics(
                 "coherence": None if coherence is None else round(float(coherence[k]), 3),
                 "presence": round(float(shape_KS["presence"][k]), 3),
                 "shape": [round(float(shape_KS[name][k]), 3) for name in SHAPES],
-                "kernel": kernel[k],
-                "weight": weight[k],
                 "first": lives[0][k],
                 "last": lives[1][k],
                 "open": curves["open"][k],

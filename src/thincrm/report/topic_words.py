@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from thincrm.numerics.arrays import Int
 from thincrm.report.periods import Periods
 
 __all__ = ["words_by_period"]
@@ -16,7 +17,7 @@ _WORDS = 16
 
 
 def words_by_period(
-    counts: Any, cells: Any, periods: Periods, words: pd.DataFrame
+    counts: Any, cells: Any, periods: Periods, words: pd.DataFrame, known: Int
 ) -> list[dict[str, Any]]:
     """Return, per topic, tokens in each period, and those of its words that occur most.
 
@@ -30,6 +31,8 @@ def words_by_period(
         Of the documents.
     words : DataFrame
         topic, code (the column of counts).
+    known : (W,) int
+        The codes of the words the page knows, in order: it counts from these.
     """
     document = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     n_words, by_topic = counts.shape[1], sparse.csc_array(cells)
@@ -45,7 +48,7 @@ def words_by_period(
         out.append(
             {
                 "through": np.rint(count.sum(axis=1)).astype(int).tolist(),
-                "codes": code,
+                "codes": np.searchsorted(known, code).tolist(),
                 "counts": np.rint(count[:, code].toarray().T).astype(int).tolist(),
             }
         )

@@ -23,7 +23,7 @@ function drawnAxis(axis, place, kind = '') {
 // height: of grid lines above the axis.
 function timeAxis(x, y, height = 0, make = d3.axisBottom) {
   const [left, right] = x.range();
-  const many = Math.max(Math.floor((right - left) / 80), 2);
+  const many = Math.max(Math.floor((right - left) / (isDate ? 80 : 62)), 2);
   const axis = make(x).ticks(many).tickSizeOuter(0).tickPadding(height ? 6 : 3);
   if (START === END) axis.tickValues([START]).tickFormat(() => data.time.labels[0]);
   else if (wholeNumbers) axis.tickValues(x.ticks(many).filter(Number.isInteger)).tickFormat(d3.format('d'));

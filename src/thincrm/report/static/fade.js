@@ -1,14 +1,10 @@
-// Curves fade where documents are few: fewer than five within a twentieth of the time shown.
+// Curves fade where documents are few: fewer than five within a tenth of the time, nearer ones counting more.
 const ENOUGH = 5;
-const solid = (() => {
-  const reach = (END - START) / 40;
-  const before = [0, ...data.time.documents];
-  before.forEach((_, i) => { if (i) before[i] += before[i - 1]; });
-  return times.map((t) => {
-    const near = before[d3.bisectRight(times, t + reach)] - before[d3.bisectLeft(times, t - reach)];
-    return 0.2 + 0.8 * Math.min(near / ENOUGH, 1);
-  });
-})();
+const REACH = (END - START) / 10 || 1;
+const solid = times.map((t) => {
+  const near = d3.sum(times, (other, i) => data.time.documents[i] * Math.max(1 - Math.abs(other - t) / REACH, 0));
+  return 0.2 + 0.8 * Math.min(near / ENOUGH, 1);
+});
 const fades = solid.some((value) => value < 1);
 const turns = solid.map((_, i) => i).filter((i) => solid[i] !== solid[i - 1] || solid[i] !== solid[i + 1]);
 let masks = 0;
