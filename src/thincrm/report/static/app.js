@@ -92,7 +92,7 @@ listeners.push((changed) => {
     }
   }
   if (any('shapes', 'least', 'period')) drawShapes();
-  if (any('view')) drawChoices();
+  if (any('view', 'names')) drawChoices();
   if (any('view', 'theme')) drawPeriod();
   else if (any('period')) movePeriod();
   if (any('view', 'shapes', 'query', 'sort', 'least', 'measure', 'scale', 'layers', 'period', 'theme', 'names')) drawView();

@@ -41,7 +41,9 @@ function valueAxis(y, left, right, many, format = null) {
 function timeLabel(value) {
   const place = times.indexOf(value);
   if (place >= 0) return data.time.labels[place];
-  return isDate ? new Date(value).toISOString().slice(0, 10) : String(Number(value.toPrecision(6)));
+  if (!isDate) return String(Number(value.toPrecision(6)));
+  const text = new Date(value).toISOString();
+  return END - START < 60 * DAY && !text.includes('T00:00') ? text.slice(0, 16).replace('T', ' ') : text.slice(0, 10);
 }
 
 function nearestTime(value) {

@@ -36,7 +36,9 @@ function drawDocuments(body) {
   const width = Math.max(Math.min(body.clientWidth, 640), 280);
   body.append(el('h3', {}, `Topic ${topic.id}: ${nameOf(topic)}${during()}`));
   if (!quoted.length && !others.length) {
-    body.append(el('p', {class: 'empty'}, `The topic has ${plural(inChosen(topic.through), 'word')}${during()}, and none of its typical documents is of then.`));
+    const words = inChosen(topic.through);
+    body.append(el('p', {class: 'empty'}, words ? `The topic has ${plural(words, 'word')}${during()}; none of its typical documents is of then.`
+      : `The topic has no words${during()}.`));
     return;
   }
   body.append(...quoted.map((quotation) => documentArticle(topic, quotation, width)));
