@@ -9,6 +9,7 @@ from report_cases import SETTINGS, corpus, dates, fitted, texts_of
 
 import thincrm as tc
 from thincrm.data.covariates import covariates
+from thincrm.errors import InvalidInput, InvalidType
 from thincrm.report.allocation import _expected, allocated
 from thincrm.report.heldout import heldout_rows
 from thincrm.report.matching import matches
@@ -150,19 +151,25 @@ def test_lengths_of_kernels(model):
     assert always.count(None) == 1
 
 
-def test_held_out_words_are_told_with_their_error(tmp_path):
+def test_held_out_words_are_told_with_their_error(model, tmp_path):
     counts, year = corpus()
-    train, heldout = tc.split_words(counts, 0.2, 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few topics are allowed here
-        one = tc.TopicModel(**SETTINGS).fit(train, t=year)
-        still = tc.TopicModel(thinning=Always(), **SETTINGS).fit(train, t=year)
-    rows = heldout_rows(one, heldout, still)
+        one = tc.TopicModel(**SETTINGS).fit(counts, t=year, heldout=0.2)
+        still = tc.TopicModel(thinning=Always(), **SETTINGS).fit(counts, t=year, heldout=0.2)
+    rows = heldout_rows(one, still)
     assert [row[0] for row in rows] == ["this model", "static model"]
-    found = one.perplexity(heldout)
+    found = one.perplexity()
     assert rows[0][1:] == [f"{found.value:.1f}", f"{found.error:.2g}", f"{found.n_words:,}"]
-    assert heldout_rows(one, None, None) is None
-    page = tc.write_report(one, tmp_path / "r.html", heldout=heldout, static=still).read_text()
+    assert len(heldout_rows(one, None)) == 1
+    assert heldout_rows(model, None) is None
+    with pytest.raises(InvalidInput, match="static was fitted to other words"):
+        heldout_rows(one, model)
+    with pytest.raises(InvalidInput, match="model has none"):
+        heldout_rows(model, still)
+    with pytest.raises(InvalidType, match="static must be a TopicModel, got int"):
+        heldout_rows(one, 3)
+    page = tc.write_report(one, tmp_path / "r.html", static=still).read_text()
     assert f'"static model","{rows[1][1]}"' in page
 
 

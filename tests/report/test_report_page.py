@@ -260,13 +260,6 @@ def test_bad_input_is_a_sentence(plain, tmp_path):
         tc.write_report(3, tmp_path / "r.html")
     with pytest.raises(InvalidInput, match="a feature model has none"):
         tc.write_report(fitted_features(), tmp_path / "r.html", texts=texts)
-    with pytest.raises(InvalidInput, match="pass heldout= with it"):
-        tc.write_report(plain, tmp_path / "r.html", static=plain)
-    with pytest.raises(InvalidType, match="static must be a TopicModel, got int"):
-        tc.write_report(plain, tmp_path / "r.html", heldout=plain.counts_, static=3)
-    other = fitted(WORDS[:6], n_sweeps=6)
-    with pytest.raises(InvalidInput, match="same documents"):
-        tc.write_report(plain, tmp_path / "r.html", heldout=plain.counts_, static=other)
     with pytest.raises(InvalidType, match="title must be a str"):
         tc.write_report(plain, tmp_path / "r.html", title=3)
 

@@ -157,7 +157,7 @@ def test_dates_of_documents_are_shown_beside_the_true_ones(opened):
     data = data_of(page)
     dated = [document for document in data["documents"] if "dates" in document]
     assert page.locator(".dates circle").count() == len(dated) > 5
-    assert "No held-out words were given" in page.inner_text("#view-body")
+    assert "fitted without held-out words" in page.inner_text("#view-body")
     place = next(
         k
         for k, topic in enumerate(data["topics"])

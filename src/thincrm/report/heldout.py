@@ -13,18 +13,21 @@ from thincrm.estimators import TopicModel
 __all__ = ["heldout_rows"]
 
 
-def heldout_rows(model: Any, heldout: Any, static: Any) -> list[list[str]] | None:
+def heldout_rows(model: Any, static: Any) -> list[list[str]] | None:
     """Return name, perplexity, its Monte Carlo error and the number of words, as text."""
-    if heldout is None:
+    if model.heldout_ is None:
         if static is not None:
-            raise InvalidInput("static is compared on held-out words: pass heldout= with it.")
+            raise InvalidInput(
+                "static is compared on held-out words and model has none: fit with heldout=0.1 or "
+                "such."
+            )
         return None
     models = {"this model": model}
     if static is not None:
         models["static model"] = _checked(model, static)
     rows = []
     for name, each in models.items():
-        found = each.perplexity(heldout)
+        found = each.perplexity(model.heldout_)
         error = "" if np.isnan(found.error) else f"{found.error:.2g}"
         rows.append([name, f"{found.value:.1f}", error, f"{found.n_words:,}"])
     return rows
@@ -34,9 +37,10 @@ def _checked(model: Any, static: Any) -> Any:
     if not isinstance(static, TopicModel):
         raise InvalidType(f"static must be a TopicModel, got {type(static).__name__}.")
     check_is_fitted(static)
-    if static.counts_.shape != model.counts_.shape:
+    same = static.counts_.shape == model.counts_.shape
+    if not same or (static.counts_ != model.counts_).nnz > 0:
         raise InvalidInput(
-            f"static was fitted to counts of shape {static.counts_.shape} and model to "
-            f"{model.counts_.shape}: fit both to the same documents."
+            "static was fitted to other words than model: fit it to the same documents, with the "
+            "same heldout and random_state."
         )
     return static

@@ -60,7 +60,6 @@ def write_report(
     *,
     texts: Sequence[str] | None = None,
     title: str | None = None,
-    heldout: Any = None,
     static: Any = None,
 ) -> Path:
     """Write what a fitted model found as one HTML file that needs no network.
@@ -76,11 +75,9 @@ def write_report(
         typical ones of each topic. The index of a Series names the documents. Topics only.
     title : str or None
         Headline of the page.
-    heldout : (D, P) counts or None
-        Held-out words of the fitted documents (`thincrm.split_words`): the model page tells their
-        perplexity. Topics only.
     static : TopicModel or None
-        Fitted to the same documents with thinning=Always(): its perplexity is put beside.
+        Fitted to the same words with thinning=Always(), to be compared on the words that both held
+        out (`fit(heldout=...)`).
 
     Returns
     -------
@@ -95,10 +92,9 @@ def write_report(
     if title is not None and not isinstance(title, str):
         raise InvalidType(f"title must be a str, got {type(title).__name__}.")
     if isinstance(model, TopicModel):
-        rows = heldout_rows(model, heldout, static)
-        data = topic_data(model, texts) | {"heldout": rows}
+        data = topic_data(model, texts) | {"heldout": heldout_rows(model, static)}
     else:
-        for name, given in (("texts", texts), ("heldout", heldout), ("static", static)):
+        for name, given in (("texts", texts), ("static", static)):
             if given is not None:
                 raise InvalidInput(f"{name} is of topics: a feature model has none, leave it out.")
         data = feature_data(model)

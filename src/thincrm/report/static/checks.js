@@ -2,7 +2,7 @@
 function heldOut() {
   const {heldout} = data;
   if (!heldout) {
-    return [el('p', {class: 'note'}, 'No held-out words were given to the report (heldout=), so there is no perplexity to show.')];
+    return [el('p', {class: 'note'}, 'The model was fitted without held-out words (heldout=), so there is no perplexity to show.')];
   }
   return [el('p', {class: 'note'}, 'Perplexity of held-out words, with Monte Carlo standard error; lower is better.'),
     table(['model', 'perplexity', 'error', 'held-out words'], heldout)];
