@@ -42,6 +42,7 @@ from thincrm.ports import GateEvidence
 __all__ = ["SWEEP", "TopicProblem", "TopicState", "start_state"]
 
 _MOST_REPAIRS = 50
+_BLOCKS = 4  # of documents, for each of several threads: a slow one then takes fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +156,13 @@ def redraw_tokens(rng: np.random.Generator, problem: TopicProblem, state: TopicS
     key, topic = fresh_key(rng), state.topic.copy()
     corpus, rates = corpus_of(problem, state), rates_of(problem, state)
     usage, bounds = DocumentTopics.empty(problem.tokens, topic.dtype), share_out(corpus)
-    counts = np.empty((len(bounds) - 1, *state.theta.shape), np.int32)
+    counts = np.zeros((thread_count(), *state.theta.shape), np.int32)
+    free = list(counts)  # whole numbers: whichever block adds to which, the sum is the same
 
     def work(block: int, _: int) -> None:
-        counts[block] = 0
-        redraw_documents(
-            bounds[block], bounds[block + 1], key, corpus, rates, topic, *usage, counts[block]
-        )
+        mine = free.pop()
+        redraw_documents(bounds[block], bounds[block + 1], key, corpus, rates, topic, *usage, mine)
+        free.append(mine)
 
     map_blocks(work, len(bounds) - 1, 1)
     for more in counts[1:]:
@@ -187,9 +188,10 @@ def rates_of(problem: TopicProblem, state: TopicState) -> Rates:
 
 
 def share_out(corpus: Corpus) -> list[int]:
-    """Return where to cut the sorted documents so that every thread has as many tokens."""
+    """Return where to cut the sorted documents into blocks of as many tokens, some a thread."""
+    n_blocks = thread_count() * (_BLOCKS if thread_count() > 1 else 1)
     length = np.diff(corpus.start_D)[corpus.order_D]
-    shares = np.linspace(0, length.sum(), thread_count() + 1)[1:-1]
+    shares = np.linspace(0, length.sum(), n_blocks + 1)[1:-1]
     return [0, *np.searchsorted(np.cumsum(length), shares).tolist(), len(length)]
 
 
