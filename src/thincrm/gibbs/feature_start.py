@@ -1,4 +1,7 @@
-"""Where a feature model's chain starts: a guess, then features one by one as long as they pay."""
+"""Where a feature model's chain starts: a guess, then features one by one as long as they pay.
+
+Two guesses are tried, each for a few sweeps, and the better one stays.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from thincrm.gibbs.feature_moves import Search, random_share
+from thincrm.gibbs.feature_score import log_score
 from thincrm.gibbs.feature_state import FeatureProblem, FeatureState, sums_of
 from thincrm.gibbs.features import (
+    SWEEP,
     explore,
     redraw_activations,
     redraw_features,
@@ -16,9 +21,9 @@ from thincrm.gibbs.features import (
     redraw_usages,
     redraw_variances,
 )
-from thincrm.likelihood.feature_guess import guess_usages
+from thincrm.likelihood.feature_guess import guess_usages, runs_of
 from thincrm.likelihood.feature_laws import NOISE_PRIOR
-from thincrm.numerics.arrays import Float
+from thincrm.numerics.arrays import Float, Int
 from thincrm.thinning import Always
 
 __all__ = ["start_state"]
@@ -27,11 +32,24 @@ _SEEDS = 6
 _STEPS = 8
 _SETTLE = 5
 _CURVES = 10
+_TRIAL = 20  # sweeps of each start
 _READY = np.log(0.1)  # log probability that a row uses a new feature
 
 
 def start_state(rng: np.random.Generator, problem: FeatureProblem) -> FeatureState:
-    """Return a state to start from.
+    """Return a state to start from: of two that have run for a few sweeps, the likelier one.
+
+    One guess takes usages to be independent where the covariate is alike, which is what the model
+    says; but features that are used by all rows or none there are only seen by the other, which
+    takes them to be independent over all rows.
+    """
+    run_N = runs_of(problem.trials)
+    tried = [_settled(rng, problem, runs) for runs in (run_N, np.zeros_like(run_N))]
+    return max(tried, key=lambda state: log_score(problem, state))
+
+
+def _settled(rng: np.random.Generator, problem: FeatureProblem, run_N: Int) -> FeatureState:
+    """Return the state that a guess leads to.
 
     A candidate is what expectation-maximisation makes of the residual of a row; the best of a few
     is added if its marginal likelihood pays for its entries (Laplace's approximation). Sweeps with
@@ -40,7 +58,7 @@ def start_state(rng: np.random.Generator, problem: FeatureProblem) -> FeatureSta
     always = Always()
     prepared = always.prepare(np.arange(problem.trials.size))
     ungated = replace(problem, thinning=always, prepared=prepared, sure=False)
-    state = _guess(rng, ungated)
+    state = _guess(rng, ungated, run_N)
     for _ in range(problem.n_features):
         unused = np.flatnonzero(~state.used.any(axis=0))
         if unused.size == 0:
@@ -61,7 +79,10 @@ def start_state(rng: np.random.Generator, problem: FeatureProblem) -> FeatureSta
     state = replace(state, x=problem.thinning.draw(rng, problem.n_features, problem.prepared))
     for _ in range(_CURVES):
         state = redraw_activations(rng, problem, state)
-    return redraw_masses(rng, problem, state)
+    state = redraw_masses(rng, problem, state)
+    for step in SWEEP * _TRIAL:
+        state = step(rng, problem, state)
+    return state
 
 
 def _candidate(
@@ -124,11 +145,11 @@ def _log_fit(search: Search) -> float:
     return search.log_bare + 0.5 * float((seen_P * np.log(noise)).sum()) + prior
 
 
-def _guess(rng: np.random.Generator, problem: FeatureProblem) -> FeatureState:
+def _guess(rng: np.random.Generator, problem: FeatureProblem, run_N: Int) -> FeatureState:
     (n_rows, n_columns), n_features = problem.table.value_NP.shape, problem.n_features
     used = np.zeros((n_rows, n_features), np.int8)
     if not problem.real:
-        guess = guess_usages(rng, problem.table, n_features - 1, problem.background)
+        guess = guess_usages(problem.table, run_N, n_features - 1, problem.background)
         used[:, : guess.shape[1]] = guess
     weight = np.zeros((n_rows, n_features if problem.real else 0))
     sums = sums_of(problem, used, weight)

@@ -1,8 +1,14 @@
-"""A first guess of usages: independent components that take two values.
+"""A first guess of usages: sources that take two values, independent where the covariate is alike.
 
-Rows that are sums of features used independently of one another are a linear mixture of
-independent binary sources plus noise. Principal components above the noise keep the mixture,
-independent components (FastICA, Hyvärinen 1999) take it apart, and each is cut in two.
+Given the covariate, rows that are sums of features use them independently of one another. So, for
+rows of alike covariates and centred there, with A the features and noise on the diagonal,
+
+    covariance = A' diag(variances of the usages) A + noise,    higher cumulants: A, and no noise
+
+The variances differ from covariate to covariate. Factors above the noise, scaled to unit variance,
+are a rotation of the usages; that which makes the covariances of all covariates, the third and
+some of the fourth cumulants as diagonal as can be takes them apart (joint diagonalisation, as in
+JADE: Cardoso and Souloumiac 1993). Each source is then cut in two.
 """
 
 from __future__ import annotations
@@ -10,79 +16,108 @@ from __future__ import annotations
 import numpy as np
 
 from thincrm.likelihood.linear_gaussian import Table
-from thincrm.numerics.arrays import Bool, Float
+from thincrm.numerics.arrays import Bool, Float, Int
+from thincrm.numerics.joint_diagonal import joint_rotation
 
-__all__ = ["guess_usages"]
+__all__ = ["guess_usages", "runs_of"]
 
 _MOST_ROWS = 10_000
-_MOST_ITERATIONS = 200
+_FEWEST_ROWS, _MOST_RUNS = 30, 30
+_STEPS = 15
+_LEAST_NOISE = 0.02  # of a column's variance
 
 
-def guess_usages(
-    rng: np.random.Generator, table: Table, n_most: int, background: bool
-) -> np.ndarray:
-    """Return (N, D) guessed usages, D <= n_most; holes are taken for their column's mean."""
+def runs_of(trials_T: Int) -> Int:
+    """Return, for rows sorted by covariate, numbers of runs of alike covariates, about equal."""
+    size = max(_FEWEST_ROWS, trials_T.sum() / _MOST_RUNS)
+    middle_T = np.cumsum(trials_T) - 0.5 * trials_T
+    last = max(int(trials_T.sum() // size) - 1, 0)
+    run_T = np.minimum(middle_T // size, last).astype(np.int64)
+    return np.repeat(np.unique(run_T, return_inverse=True)[1], trials_T)
+
+
+def guess_usages(table: Table, run_N: Int, n_most: int, background: bool) -> np.ndarray:
+    """Return (N, D) guessed usages, D <= n_most; holes are taken for their column's mean.
+
+    run_N: usages are taken to be independent of one another within runs of rows.
+    """
     seen_NP = table.seen_NP
     mean_P = table.value_NP.sum(0) / np.maximum(seen_NP.sum(0), 1.0)
     centred_NP = (table.value_NP - mean_P) * seen_NP
-    white_DP = _whitener(centred_NP, n_most)
+    some = slice(None, None, -(-len(centred_NP) // _MOST_ROWS))
+    inside_NP = _within(centred_NP[some], seen_NP[some], run_N[some])
+    white_DP = _whitener(inside_NP, n_most)
     if white_DP.shape[0] == 0:
         return np.zeros((len(centred_NP), 0), np.int8)
-    source_ND = centred_NP @ white_DP.T
-    some = source_ND
-    if len(some) > _MOST_ROWS:
-        some = some[rng.choice(len(some), _MOST_ROWS, replace=False)]
-    source_ND = source_ND @ _unmix(rng, some).T
+    rotation_DD = joint_rotation(_cumulants(inside_NP @ white_DP.T, run_N[some]))
+    source_ND = centred_NP @ (rotation_DD @ white_DP).T
     used_ND = np.stack([_cut(source) for source in source_ND.T], axis=1)
     return _orient(used_ND, centred_NP, mean_P, background).astype(np.int8)
 
 
-def _whitener(centred_NP: Float, n_most: int) -> Float:
-    """Return the (D, P) scaled principal directions that rise above the noise.
+def _within(value_NP: Float, seen_NP: Float, run_N: Int) -> Float:
+    """Return the values less their runs' means, 0 at holes."""
+    shape = (int(run_N.max()) + 1, value_NP.shape[1])
+    total_GP, cells_GP = np.zeros(shape), np.zeros(shape)
+    np.add.at(total_GP, run_N, value_NP)
+    np.add.at(cells_GP, run_N, seen_NP)
+    return np.asarray((value_NP - (total_GP / np.maximum(cells_GP, 1.0))[run_N]) * seen_NP)
 
-    The noise's largest eigenvalue is that of unrelated columns of the same variance (Marchenko and
-    Pastur 1967).
+
+def _whitener(centred_NP: Float, n_most: int) -> Float:
+    """Return (D, P) factors of unit variance, those that rise above the noise.
+
+    Principal factors, each column's noise estimated in turn with them. Unrelated columns of unit
+    noise have a largest eigenvalue (Marchenko and Pastur 1967): factors are above it.
     """
     n_rows, n_columns = centred_NP.shape
-    size_P, direction_PP = np.linalg.eigh(centred_NP.T @ centred_NP / n_rows)
-    edge = max(size_P.mean(), 1e-12) * (1.0 + np.sqrt(n_columns / n_rows)) ** 2
-    kept = np.flatnonzero(size_P > edge)[::-1][:n_most]
-    return np.asarray(direction_PP[:, kept].T / np.sqrt(size_P[kept])[:, None])
+    covariance_PP = centred_NP.T @ centred_NP / n_rows
+    variance_P = np.maximum(np.diag(covariance_PP), 1e-12)
+    noise_P = variance_P
+    for _ in range(_STEPS):
+        spread_P = np.sqrt(noise_P)
+        size_P, direction_PP = np.linalg.eigh(covariance_PP / spread_P / spread_P[:, None])
+        edge = max(1.0, float(np.median(size_P))) * (1.0 + np.sqrt(n_columns / n_rows)) ** 2
+        kept = np.flatnonzero(size_P > edge)[::-1][:n_most]
+        size_D, direction_PD = size_P[kept] - 1.0, direction_PP[:, kept]
+        common_P = noise_P * (direction_PD**2 @ size_D)
+        noise_P = np.maximum(variance_P - common_P, _LEAST_NOISE * variance_P)
+    return np.asarray((direction_PD / np.sqrt(size_D)).T / spread_P)
 
 
-def _unmix(rng: np.random.Generator, white_ND: Float) -> Float:
-    """Return the (D, D) rotation to independent components: symmetric FastICA, log cosh."""
+def _cumulants(white_ND: Float, run_N: Int) -> Float:
+    """Return (M, D, D) matrices that are diagonal for sources independent within runs.
+
+    The runs' covariances less their mean; third cumulants by D directions, and fourth by D pairs of
+    like directions; all in units of about their own errors.
+    """
     n_rows, size = white_ND.shape
-    rotation_DD = _nearest_rotation(rng.standard_normal((size, size)))
-    for _ in range(_MOST_ITERATIONS):
-        bent_ND = np.tanh(white_ND @ rotation_DD.T)
-        slope_D = (1.0 - bent_ND**2).mean(0)
-        new_DD = _nearest_rotation(bent_ND.T @ white_ND / n_rows - slope_D[:, None] * rotation_DD)
-        turned = np.abs(np.einsum("ij,ij->i", new_DD, rotation_DD))
-        rotation_DD = new_DD
-        if np.all(turned > 1.0 - 1e-6):
-            break
-    return rotation_DD
-
-
-def _nearest_rotation(matrix_DD: Float) -> Float:
-    left, _, right = np.linalg.svd(matrix_DD)
-    return np.asarray(left @ right)
+    rows_G = np.bincount(run_N)
+    covariance_GDD = np.stack(
+        [white_ND[run_N == g].T @ white_ND[run_N == g] for g in range(rows_G.size)]
+    )
+    covariance_GDD /= np.maximum(rows_G, 1)[:, None, None]
+    share_G = rows_G / n_rows
+    mean_DD = np.tensordot(share_G, covariance_GDD, 1)
+    found = list((covariance_GDD - mean_DD) * np.sqrt(share_G)[:, None, None])
+    for d in range(size):
+        once_N = white_ND[:, d]
+        found.append((white_ND * once_N[:, None]).T @ white_ND / n_rows)
+        fourth_DD = (white_ND * (once_N**2)[:, None]).T @ white_ND / n_rows
+        across_GD = covariance_GDD[:, d]
+        fourth_DD -= np.tensordot(share_G * across_GD[:, d], covariance_GDD, 1)
+        found.append(fourth_DD - 2.0 * (across_GD * share_G[:, None]).T @ across_GD)
+    return np.stack(found)
 
 
 def _cut(source_N: Float) -> Bool:
-    """Return which rows are in the upper of two clusters (2-means on a line)."""
-    low, high = np.quantile(source_N, [0.1, 0.9])
-    upper_N = source_N > 0.5 * (low + high)
-    for _ in range(50):
-        if upper_N.all() or not upper_N.any():
-            break
-        middle = 0.5 * (source_N[upper_N].mean() + source_N[~upper_N].mean())
-        new_N = source_N > middle
-        if np.array_equal(new_N, upper_N):
-            break
-        upper_N = new_N
-    return np.asarray(upper_N)
+    """Return which rows are in the upper of two clusters: the best 2-means on a line."""
+    sorted_N = np.sort(source_N)
+    below = np.arange(1, sorted_N.size)
+    total = np.cumsum(sorted_N)
+    apart = total[:-1] / below - (total[-1] - total[:-1]) / below[::-1]
+    best = int(np.argmax(apart**2 * below * below[::-1]))
+    return np.asarray(source_N > 0.5 * (sorted_N[best] + sorted_N[best + 1]))
 
 
 def _orient(used_ND: np.ndarray, centred_NP: Float, mean_P: Float, background: bool) -> np.ndarray:
