@@ -145,8 +145,20 @@ def redraw_masses(
     return replace(state, levy=levy, log_mass=log_mass)
 
 
+class _Held:
+    """Activations that stay as they are while features move: computed once, not at every try."""
+
+    def __init__(self, log_odds_TK: Float) -> None:
+        self._log_odds_TK = log_odds_TK
+
+    def log_odds(self, x: object, prepared: object) -> Float:
+        return self._log_odds_TK
+
+
 def explore(rng: np.random.Generator, problem: FeatureProblem, state: FeatureState) -> FeatureState:
     """Try moves of whole features: a few where the table is small, else one of each kind."""
+    held = _Held(problem.thinning.log_odds(state.x, problem.prepared))
+    problem = replace(problem, thinning=held)
     n_tries = int(np.clip(_SMALL_TABLE // problem.table.value_NP.size, 1, _MOST_TRIES))
     for move in (renew, recombine, turn_over) * n_tries:
         state = move(rng, problem, state)
