@@ -15,8 +15,9 @@ from thincrm.draws import FeatureDraw, TopicDraw
 from thincrm.errors import DamagedFile
 from thincrm.files import Codec
 from thincrm.gibbs.chains import Standing
+from thincrm.gibbs.document_topics import DocumentTopics
 from thincrm.gibbs.feature_state import FeatureState
-from thincrm.gibbs.topics import DocumentTopics, TopicState
+from thincrm.gibbs.topics import TopicState
 from thincrm.levy import (
     BetaProcess,
     GammaProcess,

@@ -12,7 +12,8 @@ from thincrm.draws import TopicDraw
 from thincrm.estimators.checks import check_curves, check_scalars, floats, need, places, positive
 from thincrm.estimators.codec import LEVY
 from thincrm.estimators.journal import is_count
-from thincrm.gibbs.topics import DocumentTopics, TopicState
+from thincrm.gibbs.document_topics import DocumentTopics
+from thincrm.gibbs.topics import TopicState
 from thincrm.likelihood.usage import MOST_SHAPE, TopicEvidence, Usage, padded
 from thincrm.numerics.arrays import Int
 

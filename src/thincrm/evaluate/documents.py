@@ -21,7 +21,7 @@ from thincrm.evaluate.inputs import (
     mean_words,
 )
 from thincrm.evaluate.lengths import log_length
-from thincrm.gibbs.topics import DocumentTopics, share_out
+from thincrm.gibbs.document_topics import DocumentTopics, share_out
 from thincrm.likelihood.documents import NO_COUNTS, Corpus, redraw_documents
 from thincrm.likelihood.levels import add_levels, draw_levels, level_rows, spread, sum_levels
 from thincrm.likelihood.usage import Usage, log_silent_at, padded, token_rates

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from thincrm.data.counts import Tokens
+from thincrm.gibbs.document_topics import DocumentTopics, share_out
 from thincrm.gibbs.topic_guess import first_topics
 from thincrm.levy.learning import learn
 from thincrm.likelihood.documents import (
@@ -21,7 +22,6 @@ from thincrm.likelihood.documents import (
     Corpus,
     Rates,
     count_documents,
-    count_usages,
     redraw_documents,
 )
 from thincrm.likelihood.levels import draw_levels, draw_shares, level_gates, level_rows, spread
@@ -42,7 +42,6 @@ from thincrm.ports import GateEvidence
 __all__ = ["SWEEP", "TopicProblem", "TopicState", "start_state"]
 
 _MOST_REPAIRS = 50
-_BLOCKS = 4  # of documents, for each of several threads: a slow one then takes fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,29 +80,6 @@ class TopicState:
     burstiness: float = 0.0  # 1 / s
     level: np.ndarray | None = None  # D; None: the likelihood has no levels
     log_share: Float | None = None  # B: of the levels
-
-
-class DocumentTopics(NamedTuple):
-    """The topics of each document and their tokens, kept from its first token's place on."""
-
-    n_used: np.ndarray  # D
-    topic: np.ndarray  # N
-    size: np.ndarray  # N
-
-    @classmethod
-    def empty(cls, documents: Tokens, kind: Any) -> DocumentTopics:
-        """Return room for the topics of `documents`, of the integer type of a token's topic."""
-        n_tokens, n_documents = documents.word.size, documents.n_documents
-        size = np.zeros(n_tokens, np.int32)
-        return cls(np.zeros(n_documents, np.int32), np.zeros(n_tokens, kind), size)
-
-    def pairs(self, documents: Tokens) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (document, topic, size) of every pair of a document and a topic it uses."""
-        document = np.repeat(np.arange(documents.n_documents, dtype=np.int32), self.n_used)
-        gap = documents.start[:-1] - np.concatenate([[0], np.cumsum(self.n_used)])[:-1]
-        place = np.arange(document.size)
-        place += np.repeat(gap, self.n_used)
-        return document, self.topic[place], self.size[place]
 
 
 Update = Callable[[np.random.Generator, TopicProblem, TopicState], TopicState]
@@ -187,14 +163,6 @@ def rates_of(problem: TopicProblem, state: TopicState) -> Rates:
     return token_rates(usage, log_odds, state.theta, state.burstiness, longest)
 
 
-def share_out(corpus: Corpus) -> list[int]:
-    """Return where to cut the sorted documents into blocks of as many tokens, some a thread."""
-    n_blocks = thread_count() * (_BLOCKS if thread_count() > 1 else 1)
-    length = np.diff(corpus.start_D)[corpus.order_D]
-    shares = np.linspace(0, length.sum(), n_blocks + 1)[1:-1]
-    return [0, *np.searchsorted(np.cumsum(length), shares).tolist(), len(length)]
-
-
 def add_up(
     problem: TopicProblem,
     counts_PK: np.ndarray,
@@ -205,7 +173,7 @@ def add_up(
     row_D, trials = rows_of(problem, level_D), problem.trials
     if level_D is not None:
         trials = np.bincount(row_D, minlength=len(trials) * problem.likelihood.n_levels)
-    found = count_usages(problem.tokens.start, row_D, *usage, len(trials), problem.n_topics)
+    found = usage.add_up(problem.tokens, row_D, len(trials), problem.n_topics)
     return TopicEvidence(counts_PK, *found, trials)
 
 

@@ -296,6 +296,8 @@ def count_documents(
 
 @compiled
 def count_usages(
+    first: int,
+    stop: int,
     start_D: np.ndarray,
     row_D: np.ndarray,
     n_used_D: np.ndarray,
@@ -304,17 +306,21 @@ def count_usages(
     n_rows: int,
     n_topics: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (T, K) documents that use a topic, and (J, K) those with more than j tokens in it."""
+    """Return what documents first..stop-1 use.
+
+    (T, K) documents that use a topic, and (J, K) those with j + 1 tokens in it.
+    """
     positive_TK, most = np.zeros((n_rows, n_topics), np.int64), 1
-    for d in range(n_used_D.size):
+    sizes_JK = np.zeros((64, n_topics), np.int64)
+    for d in range(first, stop):
         for n in range(start_D[d], start_D[d] + n_used_D[d]):
-            positive_TK[row_D[d], used_N[n]] += 1
-            most = max(most, size_N[n])
-    above_JK = np.zeros((most, n_topics), np.int64)
-    for d in range(n_used_D.size):
-        for n in range(start_D[d], start_D[d] + n_used_D[d]):
-            above_JK[size_N[n] - 1, used_N[n]] += 1
-    for j in range(most - 2, -1, -1):
-        for k in range(n_topics):
-            above_JK[j, k] += above_JK[j + 1, k]
-    return positive_TK, above_JK
+            k, size = used_N[n], size_N[n]
+            positive_TK[row_D[d], k] += 1
+            if size > most:
+                most = size
+                if most > len(sizes_JK):
+                    larger_JK = np.zeros((2 * most, n_topics), np.int64)
+                    larger_JK[: len(sizes_JK)] = sizes_JK
+                    sizes_JK = larger_JK
+            sizes_JK[size - 1, k] += 1
+    return positive_TK, sizes_JK[:most]
