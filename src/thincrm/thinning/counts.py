@@ -95,10 +95,7 @@ def _stand_in(
 
 @compiled
 def move_counts(first: int, stop: int, key: np.uint64, prior: Prior, atoms: Atoms) -> None:
-    """Open gates; then, by the toss of a coin, walk an ellipse or jump to another width.
-
-    Atoms with nothing seen are left as they are: `refresh` moves them farther for less.
-    """
+    """Open gates; then, by the toss of a coin, walk an ellipse or jump to another width."""
     n_widths, n_rows, size = prior.basis_MTJ.shape
     mean_J = prior.mean_J
     eta_T, point_T, weight_T = np.empty(n_rows), np.empty(n_rows), np.empty(n_rows)

@@ -1,7 +1,8 @@
 """Moves on the atoms of p_tk = link(F_{m_k}[t] . w_k): a redraw is a list of them.
 
 Every move leaves an atom's full conditional invariant and is reversible. Atoms are independent
-and have a stream each, so they run on any number of threads with the same bits.
+and have a stream each, so they run on any number of threads with the same bits. Atoms with nothing
+seen are left to `refresh`, which moves them farther for less.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ def move_width(first: int, stop: int, key: np.uint64, prior: Prior, atoms: Atoms
     n_widths, n_rows, _ = prior.basis_MTJ.shape
     eta_T, log_weight_M = np.empty(n_rows), np.empty(n_widths)
     for k in range(first, stop):
+        if not seen_anywhere(atoms, k):
+            continue
         gates = gates_of(atoms, k)
         for m in range(n_widths):
             predict(prior.basis_MTJ[m], atoms.weight_KJ[k], eta_T)
@@ -74,6 +77,8 @@ def move_weights(first: int, stop: int, key: np.uint64, prior: Prior, atoms: Ato
     _, n_rows, size = prior.basis_MTJ.shape
     none_T, other_J = np.zeros(n_rows), np.empty(size)
     for k in range(first, stop):
+        if not seen_anywhere(atoms, k):
+            continue
         state = new_stream(key, k)
         for j in range(size):
             other_J[j] = normal(state) / math.sqrt(atoms.precision_KJ[k, j])
