@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
-from topic_world import ROW, TIMES, TRIALS, SideBySide
+from topic_world import ROW, TIMES, TRIALS, SideBySide, of_all
 
 from thincrm.gibbs.feature_state import BACKGROUND_PRECISION, FeatureProblem, FeatureState, sums_of
 from thincrm.gibbs.features import redraw_variances
@@ -130,31 +130,6 @@ def values_of(world, problem, state):
     }
 
 
-def many(world):
-    """Return draw(rng, n) for the tests: n replicates in problems of `n_replicates`."""
-
-    def draw(rng, n):
-        return n, [world.draw(rng) for _ in range(-(-n // world.n_replicates))]
-
-    return draw
-
-
-def block(update):
-    """Lift an update of (problem, state) to the replicates of `many`."""
-
-    def lifted(rng, state):
-        n, batches = state
-        return n, [(problem, update(rng, problem, one)) for problem, one in batches]
-
-    return lifted
-
-
 def functionals(world):
     """Return the functionals of all replicates of `many`."""
-
-    def values(state):
-        n, batches = state
-        rows = [values_of(world, problem, one) for problem, one in batches]
-        return {name: np.concatenate([row[name] for row in rows])[:n] for name in rows[0]}
-
-    return values
+    return of_all(world, values_of)

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from feature_world import World, block, functionals, held_scale, many
-from topic_world import ROW
+from feature_world import World, functionals, held_scale
+from topic_world import ROW, block, many
 
 import thincrm.gibbs.features as gibbs
 from thincrm.gibbs.feature_moves import recombine, renew, turn_over

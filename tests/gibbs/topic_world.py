@@ -209,10 +209,15 @@ def block(update):
 
 def functionals(world):
     """Return the tests' functionals: most depend on labels, and tie latents to globals."""
+    return of_all(world, _values)
+
+
+def of_all(world, values_of):
+    """Lift values_of(world, problem, state) to the replicates of `many`."""
 
     def values(state):
         n, batches = state
-        rows = [_values(world, problem, one) for problem, one in batches]
+        rows = [values_of(world, problem, one) for problem, one in batches]
         return {name: np.concatenate([row[name] for row in rows])[:n] for name in rows[0]}
 
     return values

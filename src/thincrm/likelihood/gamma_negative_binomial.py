@@ -101,16 +101,7 @@ class GammaNegativeBinomialFactor:
         tables_K = _tables(fresh_key(rng), np.ascontiguousarray(evidence.above.T), mass_K)
         return MassEvidence.of(shape.size, hits=tables_K, exposure=exposure_K)
 
-    def conjugate_evidence(
-        self,
-        rng: np.random.Generator,
-        shape: Float,
-        log_mass: Float,
-        evidence: TopicEvidence,
-        open_TK: Int,
-    ) -> MassEvidence:
-        """Draw evidence on masses: conjugate as it is."""
-        return self.mass_evidence(rng, shape, log_mass, evidence, open_TK)
+    conjugate_evidence = mass_evidence  # as it is
 
 
 @compiled

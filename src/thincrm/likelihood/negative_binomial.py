@@ -73,16 +73,7 @@ class NegativeBinomialFactor:
         hits = evidence.total
         return MassEvidence.of(shape.size, hits=hits, misses=shape * open_TK.sum(0))
 
-    def conjugate_evidence(
-        self,
-        rng: np.random.Generator,
-        shape: Float,
-        log_mass: Float,
-        evidence: TopicEvidence,
-        open_TK: Int,
-    ) -> MassEvidence:
-        """Return the evidence on masses: conjugate as it is."""
-        return self.mass_evidence(rng, shape, log_mass, evidence, open_TK)
+    conjugate_evidence = mass_evidence  # as it is
 
     def redraw_shape(
         self,
