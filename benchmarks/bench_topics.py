@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import argparse
 import time
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +86,21 @@ def threads_ratio(task: TopicProblem, n_sweeps: int = 8 * SWEEPS) -> float:
     return float(np.median(spent[0]) / np.median(spent[1]))
 
 
+def chains_ratio(path: str | None, n_topics: int) -> float:
+    """Return how much two chains get done, each a process of its own, against one alone.
+
+    They share nothing, so this is what two cores of the machine have to give at the time.
+    """
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        alone = pool.submit(_sweep, path, n_topics).result()
+        both = [pool.submit(_sweep, path, n_topics) for _ in range(2)]
+        return sum(alone / chain.result() for chain in both)
+
+
+def _sweep(path: str | None, n_topics: int) -> float:
+    return sum(milliseconds(problem(*corpus(path), n_topics, SigmoidGP()), 1, 4 * SWEEPS).values())
+
+
 def lda_milliseconds(counts: sparse.csr_array, n_topics: int) -> float | None:
     try:
         import tomotopy  # noqa: PLC0415
@@ -112,8 +129,10 @@ def main() -> None:
         print(f"  {name:20} {value:7.2f} ms")
     one = sum(parts.values())
     ratio = threads_ratio(problem(counts, t, options.topics, SigmoidGP()))
+    chains = chains_ratio(options.data, options.topics)
     static = sum(milliseconds(problem(counts, t, options.topics, Always()), 1).values())
     print(f"dynamic sweep, one thread {one:.1f} ms; two threads {ratio:.2f} times as fast")
+    print(f"two chains at once, a process each: {chains:.2f} times one")
     print(f"static sweep, one thread {static:.1f} ms")
     peer = lda_milliseconds(counts, options.topics)
     if peer is not None:

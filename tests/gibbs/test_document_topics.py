@@ -1,11 +1,13 @@
 """What documents use, counted again document by document."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from thincrm.data.counts import Tokens
-from thincrm.gibbs.document_topics import DocumentTopics
-from thincrm.likelihood.documents import count_documents
+from thincrm.gibbs.document_topics import DocumentTopics, UsageCounts, add_up, share_out
+from thincrm.likelihood.documents import Corpus, count_documents
 from thincrm.numerics.threads import using_threads
 
 
@@ -17,8 +19,19 @@ def test_usages_of_short_and_long_documents(n_threads):
     documents = Tokens(start, np.zeros(topic.size, np.int32), 1)
     usage = DocumentTopics.empty(documents, topic.dtype)
     count_documents(start, documents.word, topic, *usage, np.zeros((1, 16), np.int32))
+    order = np.argsort(row, kind="stable")
+    corpus = Corpus(order, row, np.arange(length.size), start, documents.word)
     with using_threads(n_threads):
-        positive, above = usage.add_up(documents, row, 3, n_topics)
+        bounds = share_out(corpus)
+    assert bounds[0] == 0
+    assert bounds[-1] == length.size
+    cuts, parts = list(pairwise(bounds)), []
+    for of_a_thread in (cuts[::2], cuts[1::2]):
+        part = UsageCounts.none(3, n_topics)
+        for cut in of_a_thread:
+            part = part.and_of(*cut, corpus, usage)
+        parts.append(part)
+    positive, above = add_up(parts)
     size_DK = np.array([
         np.bincount(topic[start[d] : start[d + 1]], minlength=n_topics) for d in range(length.size)
     ])  # fmt: skip

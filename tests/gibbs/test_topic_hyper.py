@@ -9,7 +9,14 @@ from topic_world import ROW, TIMES, as_state, draw_sizes, draw_tokens, sizes
 
 import thincrm.levy.learning as learning
 import thincrm.likelihood.topics as topics
-from thincrm.gibbs.topics import SWEEP, TopicProblem, redraw_levy, redraw_topics
+from thincrm.gibbs.topics import (
+    SWEEP,
+    TopicProblem,
+    redraw_bursts,
+    redraw_globals,
+    redraw_levy,
+    redraw_topics,
+)
 from thincrm.levy import BetaProcess, GammaProcess
 from thincrm.likelihood import (
     GammaNegativeBinomialFactor,
@@ -184,7 +191,9 @@ def test_whole_sweep_with_everything_learned(name):
     assert_passed(verdict(name, SWEEP, n_first=1_000))
 
 
-@pytest.mark.parametrize("update", [redraw_levy, redraw_topics], ids=lambda u: u.__name__)
+@pytest.mark.parametrize(
+    "update", [redraw_levy, redraw_topics, redraw_bursts, redraw_globals], ids=lambda u: u.__name__
+)
 @pytest.mark.parametrize("name", ["bump, poisson", "gp, negative binomial"])
 def test_blocks_with_parameters_of_their_own(name, update):
     assert_passed(verdict(name, [update], n_first=1_000))

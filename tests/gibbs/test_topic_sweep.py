@@ -9,6 +9,7 @@ from topic_world import World, backwards, block, functionals, many
 import thincrm.gibbs.topics as gibbs
 from thincrm.gibbs.topics import (
     SWEEP,
+    WITHOUT_WORDS,
     redraw_activations,
     redraw_masses,
     redraw_shape,
@@ -40,6 +41,7 @@ WORLDS["bump, negative binomial, bursty"] = replace(
     WORLDS["bump, negative binomial"], burstiness=0.7
 )
 SWEEPS = [block(update) for update in SWEEP]
+STEPS = (*SWEEP[:-1], *WITHOUT_WORDS, redraw_topics)  # one after the other
 every_world = pytest.mark.parametrize("name", WORLDS)
 
 
@@ -82,7 +84,7 @@ def test_whole_sweep(name):
 @pytest.mark.parametrize("name", [name for name in WORLDS if name.startswith(("always", "bump"))])
 def test_whole_sweep_there_and_back(name):
     """Where every other block is reversible a sweep's reversal is known, and ranks are exact."""
-    back = [block(backwards if update is redraw_tokens else update) for update in SWEEP[::-1]]
+    back = [block(backwards if update is redraw_tokens else update) for update in STEPS[::-1]]
     assert_passed(rank(name, SWEEPS, backward=back))
 
 
@@ -154,7 +156,7 @@ SWEEP_TWINS = {
 def test_wrong_sweeps_are_rejected(twin):
     name, wrong = SWEEP_TWINS[twin]
     world = WORLDS[name]
-    blocks = [block(wrong.get(update, update)) for update in SWEEP]
+    blocks = [block(wrong.get(update, update)) for update in STEPS]
     verdict = two_sample_test(
         many(world), blocks, functionals(world), n_steps=3, n_first=6_400, rng=SEED
     )

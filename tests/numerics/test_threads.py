@@ -63,6 +63,31 @@ def test_a_failure_in_a_block_is_the_caller_s():
     assert thread_count() == 1
 
 
+def test_the_caller_does_something_else_meanwhile():
+    barrier, done = threading.Barrier(2, timeout=20), []
+    with using_threads(2):  # passes only if the other thread works at the same time
+        map_blocks(lambda start, _: start == 0 and barrier.wait(), 2, 1, barrier.wait)
+    map_blocks(lambda start, _: done.append(start), 3, 1, lambda: done.append("meanwhile"))
+    assert done == ["meanwhile", 0, 1, 2]
+
+
+def test_a_failure_meanwhile_waits_for_the_blocks():
+    started, done = threading.Event(), []
+
+    def work(start, stop):
+        started.set()
+        time.sleep(0.2)
+        done.append(start)
+
+    def meanwhile():
+        started.wait(20)
+        raise ValueError("meanwhile")
+
+    with using_threads(2), pytest.raises(ValueError, match="meanwhile"):
+        map_blocks(work, 2, 1, meanwhile)
+    assert sorted(done) == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("bad", "error"),
     [(0, InvalidInput), (-1, InvalidInput), (1.5, InvalidInput), ("2", InvalidType)],

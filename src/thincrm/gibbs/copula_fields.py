@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_expit, log_ndtr, ndtri_exp
+from scipy.special import log_expit, ndtri_exp
 
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.compiled import compiled
 from thincrm.thinning.basis import squared_distance, unit
+from thincrm.thinning.links import probit_log_odds
 
 __all__ = [
     "Copula",
@@ -155,4 +156,4 @@ def log_odds(x: CopulaState, prepared: Copula, row_SC: Float | None = None) -> F
         field_TK, left = _elsewhere(x, prepared, row_SC)
     spread = np.sqrt(1.0 - prepared.share_R[x.share] + left)
     gap_TK = (threshold(x.stick) - field_TK) / spread
-    return np.asarray(log_ndtr(gap_TK) - log_ndtr(-gap_TK))
+    return probit_log_odds(gap_TK)

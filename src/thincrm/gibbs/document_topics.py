@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from thincrm.data.counts import Tokens
-from thincrm.likelihood.documents import Corpus, count_usages
+from thincrm.likelihood.documents import Corpus, count_usages, more_than
 from thincrm.numerics.arrays import Int
-from thincrm.numerics.threads import map_blocks, thread_count
+from thincrm.numerics.threads import thread_count
 
-__all__ = ["DocumentTopics", "share_out"]
+__all__ = ["DocumentTopics", "UsageCounts", "add_up", "share_out"]
 
-_BLOCKS = 4  # of documents, for each of several threads: a slow one then takes fewer
+_ROUNDS = (8, 4, 2, 1, 1)  # tokens of a thread's blocks of documents, one after another
 
 
 class DocumentTopics(NamedTuple):
@@ -27,8 +28,8 @@ class DocumentTopics(NamedTuple):
     def empty(cls, documents: Tokens, kind: Any) -> DocumentTopics:
         """Return room for the topics of `documents`, of the integer type of a token's topic."""
         n_tokens, n_documents = documents.word.size, documents.n_documents
-        size = np.zeros(n_tokens, np.int32)
-        return cls(np.zeros(n_documents, np.int32), np.zeros(n_tokens, kind), size)
+        size = np.empty(n_tokens, np.int32)
+        return cls(np.empty(n_documents, np.int32), np.empty(n_tokens, kind), size)
 
     def pairs(self, documents: Tokens) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (document, topic, size) of every pair of a document and a topic it uses."""
@@ -38,30 +39,45 @@ class DocumentTopics(NamedTuple):
         place += np.repeat(gap, self.n_used)
         return document, self.topic[place], self.size[place]
 
-    def add_up(
-        self, documents: Tokens, row_D: np.ndarray, n_rows: int, n_topics: int
-    ) -> tuple[Int, Int]:
-        """Return what documents at rows `row_D` use.
 
-        (T, K) documents that use a topic, and (J, K) those with more than j tokens in it.
-        """
+class UsageCounts(NamedTuple):
+    """What some documents use: whole numbers, so that any order of adding gives the same."""
 
-        def work(first: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-            return count_usages(first, stop, documents.start, row_D, *self, n_rows, n_topics)
+    positive: np.ndarray  # T x K: documents that use a topic
+    size: np.ndarray  # J x K: documents with j + 1 tokens in a topic
 
-        size = max(1, -(-documents.n_documents // thread_count()))
-        parts = map_blocks(work, documents.n_documents, size)
-        positive = np.zeros((n_rows, n_topics), np.int64)
-        sizes = np.zeros((max(len(found) for _, found in parts), n_topics), np.int64)
-        for opened, found in parts:
-            positive += opened
-            sizes[: len(found)] += found
-        return positive, np.cumsum(sizes[::-1], axis=0)[::-1]
+    @classmethod
+    def none(cls, n_rows: int, n_topics: int) -> UsageCounts:
+        """Return the counts of no documents."""
+        return cls(np.zeros((n_rows, n_topics), np.int32), np.zeros((64, n_topics), np.int32))
+
+    def and_of(self, first: int, stop: int, corpus: Corpus, topics: DocumentTopics) -> UsageCounts:
+        """Return, in place where it can, the counts with those of order_D[first:stop]."""
+        return self._replace(size=count_usages(first, stop, corpus, *topics, *self))
+
+
+def add_up(parts: Iterable[UsageCounts]) -> tuple[Int, Int]:
+    """Return what all documents use.
+
+    (T, K) documents that use a topic, and (J, K) those with more than j tokens in it.
+    """
+    total, *others = parts
+    positive, size = total
+    for more in others:
+        positive += more.positive
+        short, size = sorted([size, more.size], key=len)
+        size[: len(short)] += short
+    return positive.astype(np.int64), more_than(size)
 
 
 def share_out(corpus: Corpus) -> list[int]:
-    """Return where to cut the sorted documents into blocks of as many tokens, some a thread."""
-    n_blocks = thread_count() * (_BLOCKS if thread_count() > 1 else 1)
+    """Return where to cut the sorted documents into blocks, for each thread some.
+
+    Each round of blocks has fewer tokens than the one before, so that threads end together.
+    """
+    n_threads = thread_count()
+    rounds = _ROUNDS if n_threads > 1 else (1,)
     length = np.diff(corpus.start_D)[corpus.order_D]
-    shares = np.linspace(0, length.sum(), n_blocks + 1)[1:-1]
-    return [0, *np.searchsorted(np.cumsum(length), shares).tolist(), len(length)]
+    shares = np.cumsum(np.repeat(rounds, n_threads)) / (sum(rounds) * n_threads)
+    ends = np.searchsorted(np.cumsum(length), shares[:-1] * length.sum())
+    return [0, *ends.tolist(), len(length)]

@@ -1,20 +1,22 @@
 """The topic models' sweep: an ordered list of updates of a state.
 
-levels -> tokens -> activations -> shape -> masses -> their law -> topics. Gates and usages are
+levels -> tokens -> activations -> (shape -> masses -> their law) and topics. Gates and usages are
 integrated out of the levels, the tokens and the activations; the other updates draw, for
 themselves, how many silent documents are open. So nothing of size documents x topics is ever made.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from threading import get_ident
 from typing import Any
 
 import numpy as np
 
 from thincrm.data.counts import Tokens
-from thincrm.gibbs.document_topics import DocumentTopics, share_out
+from thincrm.gibbs.document_topics import DocumentTopics, UsageCounts, add_up, share_out
 from thincrm.gibbs.topic_guess import first_topics
 from thincrm.levy.learning import learn
 from thincrm.likelihood.documents import (
@@ -36,7 +38,7 @@ from thincrm.likelihood.usage import (
 )
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.streams import fresh_key
-from thincrm.numerics.threads import map_blocks, thread_count
+from thincrm.numerics.threads import map_blocks
 from thincrm.ports import GateEvidence
 
 __all__ = ["SWEEP", "TopicProblem", "TopicState", "start_state"]
@@ -116,7 +118,8 @@ def redraw_levels(rng: np.random.Generator, problem: TopicProblem, state: TopicS
     key, items = fresh_key(rng), np.arange(problem.row.size)
     usage, log_odds = usage_of(problem, state), log_odds_of(problem, state.x)
     level = draw_levels(key, items, problem.row, problem.tokens.start, state.usage, usage, log_odds)
-    evidence = add_up(problem, state.evidence.counts, state.usage, level)
+    found = count_usage(problem, corpus_of(problem, level), state.usage)
+    evidence = TopicEvidence(state.evidence.counts, *found)
     return replace(state, level=level, evidence=evidence)
 
 
@@ -130,30 +133,50 @@ def redraw_shares(rng: np.random.Generator, problem: TopicProblem, state: TopicS
 def redraw_tokens(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
     """Redraw every token's topic; documents are shared out over the threads."""
     key, topic = fresh_key(rng), state.topic.copy()
-    corpus, rates = corpus_of(problem, state), rates_of(problem, state)
-    usage, bounds = DocumentTopics.empty(problem.tokens, topic.dtype), share_out(corpus)
-    counts = np.zeros((thread_count(), *state.theta.shape), np.int32)
-    free = list(counts)  # whole numbers: whichever block adds to which, the sum is the same
+    corpus, rates = corpus_of(problem, state.level), rates_of(problem, state)
+    usage = DocumentTopics.empty(problem.tokens, topic.dtype)
+    counts: dict[int, np.ndarray] = defaultdict(lambda: np.zeros(state.theta.shape, np.int32))
 
-    def work(block: int, _: int) -> None:
-        mine = free.pop()
-        redraw_documents(bounds[block], bounds[block + 1], key, corpus, rates, topic, *usage, mine)
-        free.append(mine)
+    def redraw(first: int, stop: int) -> None:
+        redraw_documents(first, stop, key, corpus, rates, topic, *usage, counts[get_ident()])
 
-    map_blocks(work, len(bounds) - 1, 1)
-    for more in counts[1:]:
-        counts[0] += more
-    evidence = add_up(problem, counts[0], usage, state.level)
-    return replace(state, topic=topic, usage=usage, evidence=evidence)
+    found = count_usage(problem, corpus, usage, redraw)
+    total, *others = counts.values()
+    for more in others:
+        total += more
+    return replace(state, topic=topic, usage=usage, evidence=TopicEvidence(total, *found))
 
 
-def corpus_of(problem: TopicProblem, state: TopicState) -> Corpus:
-    """Return the documents as the token kernel takes them."""
-    documents, row, order = problem.tokens, rows_of(problem, state.level), problem.order
-    if state.level is not None:
+def corpus_of(problem: TopicProblem, level_D: np.ndarray | None) -> Corpus:
+    """Return the documents as the token kernel takes them, sorted by row and level."""
+    documents, row, order = problem.tokens, rows_of(problem, level_D), problem.order
+    if level_D is not None:
         order = np.argsort(row, kind="stable").astype(np.int32)
     items = np.arange(documents.n_documents)
     return Corpus(order, row, items, documents.start, documents.word)
+
+
+def count_usage(
+    problem: TopicProblem,
+    corpus: Corpus,
+    usage: DocumentTopics,
+    before: Callable[[int, int], None] = lambda _first, _stop: None,
+) -> tuple[Int, Int, Int]:
+    """Return what the documents use, and how many there are in each row and level.
+
+    They are shared out over the threads; `before` is done to each block while it is at hand.
+    """
+    n_rows, bounds = len(problem.trials) * max(1, problem.likelihood.n_levels), share_out(corpus)
+
+    parts: dict[int, UsageCounts] = defaultdict(lambda: UsageCounts.none(n_rows, problem.n_topics))
+
+    def work(block: int, _: int) -> None:
+        first, stop, thread = bounds[block], bounds[block + 1], get_ident()
+        before(first, stop)
+        parts[thread] = parts[thread].and_of(first, stop, corpus, usage)
+
+    map_blocks(work, len(bounds) - 1, 1)
+    return *add_up(parts.values()), np.bincount(corpus.row_D, minlength=n_rows)
 
 
 def rates_of(problem: TopicProblem, state: TopicState) -> Rates:
@@ -161,20 +184,6 @@ def rates_of(problem: TopicProblem, state: TopicState) -> Rates:
     usage, log_odds = spread(usage_of(problem, state), log_odds_of(problem, state.x))
     longest = int(np.diff(problem.tokens.start).max(initial=0))
     return token_rates(usage, log_odds, state.theta, state.burstiness, longest)
-
-
-def add_up(
-    problem: TopicProblem,
-    counts_PK: np.ndarray,
-    usage: DocumentTopics,
-    level_D: np.ndarray | None,
-) -> TopicEvidence:
-    """Return what the documents' topics say of the globals."""
-    row_D, trials = rows_of(problem, level_D), problem.trials
-    if level_D is not None:
-        trials = np.bincount(row_D, minlength=len(trials) * problem.likelihood.n_levels)
-    found = usage.add_up(problem.tokens, row_D, len(trials), problem.n_topics)
-    return TopicEvidence(counts_PK, *found, trials)
 
 
 def redraw_activations(
@@ -231,17 +240,47 @@ def redraw_levy(rng: np.random.Generator, problem: TopicProblem, state: TopicSta
     return replace(state, levy=levy, log_mass=log_mass)
 
 
-def redraw_topics(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
-    """Redraw the burstiness, the concentration with the topics integrated out, then the topics."""
+def redraw_bursts(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
+    """Redraw the burstiness, where it is learned."""
+    if problem.burstiness is not None:
+        return state
+    n_seats, above_J = int(state.evidence.counts.sum(dtype=np.int64)), state.evidence.above.sum(1)
+    return replace(state, burstiness=redraw_burstiness(rng, n_seats, above_J, state.burstiness))
+
+
+def redraw_topics(
+    rng: np.random.Generator,
+    problem: TopicProblem,
+    state: TopicState,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> TopicState:
+    """Redraw the concentration with the topics integrated out, then the topics."""
     counts, concentration = state.evidence.counts, state.concentration
-    burstiness = state.burstiness
-    if problem.burstiness is None:
-        n_seats, above_J = int(counts.sum(dtype=np.int64)), state.evidence.above.sum(1)
-        burstiness = redraw_burstiness(rng, n_seats, above_J, burstiness)
     if problem.concentration is None:
         concentration = redraw_concentration(rng, counts, concentration, problem.n_topics)
-    theta = draw_topics(rng, counts, concentration, problem.n_topics)
-    return replace(state, concentration=concentration, burstiness=burstiness, theta=theta)
+    theta = draw_topics(rng, counts, concentration, problem.n_topics, meanwhile)
+    return replace(state, concentration=concentration, theta=theta)
+
+
+WITHOUT_WORDS: tuple[Update, ...] = (redraw_shape, redraw_masses, redraw_levy, redraw_bursts)
+
+
+def redraw_globals(
+    rng: np.random.Generator, problem: TopicProblem, state: TopicState
+) -> TopicState:
+    """Redraw what the tokens' words say nothing of while other threads draw the topics.
+
+    Given the tokens, and which of them are fresh, neither depends on the other.
+    """
+    moved = state
+
+    def meanwhile() -> None:
+        nonlocal moved
+        for update in WITHOUT_WORDS:
+            moved = update(rng, problem, moved)
+
+    new = redraw_topics(rng, problem, state, meanwhile)
+    return replace(moved, concentration=new.concentration, theta=new.theta)
 
 
 SWEEP: tuple[Update, ...] = (
@@ -249,10 +288,7 @@ SWEEP: tuple[Update, ...] = (
     redraw_shares,
     redraw_tokens,
     redraw_activations,
-    redraw_shape,
-    redraw_masses,
-    redraw_levy,
-    redraw_topics,
+    redraw_globals,
 )
 
 
@@ -312,7 +348,7 @@ def _leave_shut_topics(
     rng: np.random.Generator, problem: TopicProblem, state: TopicState
 ) -> TopicState:
     """Redraw all tokens; those in shut topics start in none, and go back if no topic is open."""
-    n_topics, corpus = problem.n_topics, corpus_of(problem, state)
+    n_topics, corpus = problem.n_topics, corpus_of(problem, state.level)
     theta = np.zeros((len(state.theta), padded(n_topics + 1)), np.float32)
     theta[:, :n_topics] = state.theta[:, :n_topics]
     topic = np.where(_in_shut_topics(problem, state), n_topics, state.topic)
@@ -335,7 +371,7 @@ def count_topics(
     counts = np.zeros((documents.n_words, padded(problem.n_topics)), np.int32)
     usage = DocumentTopics.empty(documents, topic_N.dtype)
     count_documents(documents.start, documents.word, topic_N, *usage, counts)
-    return usage, add_up(problem, counts, usage, level_D)
+    return usage, TopicEvidence(counts, *count_usage(problem, corpus_of(problem, level_D), usage))
 
 
 def expand(

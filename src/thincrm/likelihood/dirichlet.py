@@ -93,16 +93,27 @@ def normalise(
 
 
 @compiled
-def tally(count_PK: np.ndarray, n_topics: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the (K,) totals, and how many cells hold 1, 2, ... tokens."""
-    total_K, most = np.zeros(n_topics, np.int64), 0
-    for p in range(count_PK.shape[0]):
+def tally(
+    first: int, stop: int, count_PK: np.ndarray, n_topics: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the (K,) totals of words first..stop-1, and how many cells hold 1, 2, ... tokens.
+
+    Cells that hold any are first gathered, without a branch: they come in no order.
+    """
+    total_K, held_K, most = np.zeros(n_topics, np.int64), np.empty(n_topics + 1, np.int64), 0
+    sizes = np.zeros(256, np.int64)
+    for p in range(first, stop):
+        n_held = 0
         for k in range(n_topics):
-            total_K[k] += count_PK[p, k]
-            most = max(most, count_PK[p, k])
-    sizes = np.zeros(most, np.int64)
-    for p in range(count_PK.shape[0]):
-        for k in range(n_topics):
-            if count_PK[p, k] > 0:
-                sizes[count_PK[p, k] - 1] += 1
-    return total_K, sizes
+            count = count_PK[p, k]
+            total_K[k] += count
+            held_K[n_held] = count
+            n_held += count > 0
+        for i in range(n_held):
+            most = max(most, held_K[i])
+            if most > sizes.size:
+                larger = np.zeros(2 * most, np.int64)
+                larger[: sizes.size] = sizes
+                sizes = larger
+            sizes[held_K[i] - 1] += 1
+    return total_K, sizes[:most]

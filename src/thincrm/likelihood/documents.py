@@ -44,6 +44,7 @@ __all__ = [
     "bursts",
     "count_documents",
     "count_usages",
+    "more_than",
     "redraw_documents",
 ]
 
@@ -95,7 +96,8 @@ def redraw_documents(
 ) -> None:
     """Redraw the topics of documents order_D[first:stop].
 
-    Writes topic_N and, from start_D[d] on, the n_used_D[d] topics of document d with their sizes.
+    Writes topic_N and, from start_D[d] on, the n_used_D[d] topics of document d with their sizes,
+    and zeros up to start_D[d + 1].
     Adds the fresh draws of word p from topic k to fresh_PK, unless that is empty.
     """
     word_N, gain_K, shape_K = corpus.word_N, rates.gain_K, rates.shape_K
@@ -264,6 +266,9 @@ def redraw_documents(
             size_N[begin + j] = count[k]
             count[k] = 0
             excess[j] = 0.0
+        for n in range(begin + n_used, end):
+            used_N[n] = 0
+            size_N[n] = 0
         n_used_D[d] = n_used
 
 
@@ -291,6 +296,8 @@ def count_documents(
         for j in range(begin, begin + n_used):
             size_N[j] = here[used_N[j]]
             here[used_N[j]] = 0
+        used_N[begin + n_used : start_D[d + 1]] = 0
+        size_N[begin + n_used : start_D[d + 1]] = 0
         n_used_D[d] = n_used
 
 
@@ -298,29 +305,40 @@ def count_documents(
 def count_usages(
     first: int,
     stop: int,
-    start_D: np.ndarray,
-    row_D: np.ndarray,
+    corpus: Corpus,
     n_used_D: np.ndarray,
     used_N: np.ndarray,
     size_N: np.ndarray,
-    n_rows: int,
-    n_topics: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return what documents first..stop-1 use.
+    positive_TK: np.ndarray,
+    size_JK: np.ndarray,
+) -> np.ndarray:
+    """Add what documents order_D[first:stop] use to positive_TK and size_JK.
 
-    (T, K) documents that use a topic, and (J, K) those with j + 1 tokens in it.
+    (T, K) documents that use a topic, and (J, K) those with j + 1 tokens in it. Returns size_JK,
+    or a larger one where it is too short.
     """
-    positive_TK, most = np.zeros((n_rows, n_topics), np.int64), 1
-    sizes_JK = np.zeros((64, n_topics), np.int64)
-    for d in range(first, stop):
-        for n in range(start_D[d], start_D[d] + n_used_D[d]):
+    for i in range(first, stop):
+        d = corpus.order_D[i]
+        row, begin = corpus.row_D[d], corpus.start_D[d]
+        for n in range(begin, begin + n_used_D[d]):
             k, size = used_N[n], size_N[n]
-            positive_TK[row_D[d], k] += 1
-            if size > most:
-                most = size
-                if most > len(sizes_JK):
-                    larger_JK = np.zeros((2 * most, n_topics), np.int64)
-                    larger_JK[: len(sizes_JK)] = sizes_JK
-                    sizes_JK = larger_JK
-            sizes_JK[size - 1, k] += 1
-    return positive_TK, sizes_JK[:most]
+            positive_TK[row, k] += 1
+            if size > len(size_JK):
+                larger_JK = np.zeros((2 * size, size_JK.shape[1]), size_JK.dtype)
+                larger_JK[: len(size_JK)] = size_JK
+                size_JK = larger_JK
+            size_JK[size - 1, k] += 1
+    return size_JK
+
+
+@compiled
+def more_than(size_JK: np.ndarray) -> np.ndarray:
+    """Return the (J, K) documents with more than j tokens in a topic, up to the largest such j."""
+    n_sizes = len(size_JK)
+    while n_sizes > 1 and not size_JK[n_sizes - 1].any():
+        n_sizes -= 1
+    above_JK = size_JK[:n_sizes].astype(np.int64)
+    for j in range(n_sizes - 2, -1, -1):
+        for k in range(above_JK.shape[1]):
+            above_JK[j, k] += above_JK[j + 1, k]
+    return above_JK

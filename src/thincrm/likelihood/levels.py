@@ -151,8 +151,9 @@ def level_gates(
     trials_TB = evidence.trials.reshape(n_rows, n_levels)
     log_rest_T1 = np.where(trials_TB > 0, usage.log_rest[:, 0], 0.0).min(axis=1, keepdims=True)
     log_least_TK = usage.shape * log_rest_T1
-    excess_RK = -np.expm1(np.repeat(log_least_TK, n_levels, axis=0) - wide.log_silent)
-    chance_RK = expit(log_odds_RK + wide.log_silent) * np.maximum(excess_RK, 0.0)
+    below_RK = np.repeat(log_least_TK, n_levels, axis=0) - wide.log_silent
+    excess_RK = -np.expm1(np.minimum(below_RK, 0.0))  # above 0: no document has the level
+    chance_RK = expit(log_odds_RK + wide.log_silent) * excess_RK
     sure_RK = rng.binomial(evidence.trials[:, None] - evidence.positive, chance_RK)
     positive_RK = evidence.positive + sure_RK
     positive_TK = positive_RK.reshape(n_rows, n_levels, -1).sum(axis=1)

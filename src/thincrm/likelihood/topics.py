@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from scipy.special import gammaln
@@ -24,20 +25,27 @@ __all__ = [
 
 CONCENTRATION_PRIOR = (1.0, 1.0)  # Gamma(shape, rate)
 BURST_PRIOR = (1.0, 0.01)  # Gamma(shape, rate) of the urn s, cut off below MOST_SHAPE
-_BLOCK = 256
+_BLOCK = 128
 
 
 def draw_topics(
-    rng: np.random.Generator, counts_PK: np.ndarray, concentration: float, n_topics: int
+    rng: np.random.Generator,
+    counts_PK: np.ndarray,
+    concentration: float,
+    n_topics: int,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> np.ndarray:
-    """Draw theta_k ~ Dirichlet(concentration + counts), word by topic, float32."""
+    """Draw theta_k ~ Dirichlet(concentration + counts), word by topic, float32.
+
+    This thread does `meanwhile` before it joins the others.
+    """
     theta_PK = np.zeros(counts_PK.shape, np.float32)
     key = fresh_key(rng)
 
     def rows(first: int, stop: int) -> None:
         draw_gammas(first, stop, key, counts_PK, concentration, n_topics, theta_PK)
 
-    map_blocks(rows, len(counts_PK), _BLOCK)
+    map_blocks(rows, len(counts_PK), _BLOCK, meanwhile)
     normalise(key, counts_PK, concentration, n_topics, theta_PK)
     return theta_PK
 
@@ -50,8 +58,7 @@ def redraw_concentration(
     log f(a) = sum_k log G(P a) / G(P a + n_k) + sum_kp log G(a + n_kp) / G(a);  unused topics
     drop out. The last sum needs only how many cells hold more than j tokens.
     """
-    total_K, sizes = tally(counts_PK, n_topics)
-    above_J = np.cumsum(sizes[::-1])[::-1].astype(float)
+    total_K, above_J = _word_counts(counts_PK, n_topics)
     step_J = np.arange(above_J.size)
     n_words, used_K = len(counts_PK), total_K[total_K > 0]
 
@@ -63,6 +70,18 @@ def redraw_concentration(
 
     moved = slice_move(rng, np.array([math.log(concentration)]), log_density, width=0.2)
     return math.exp(float(moved[0]))
+
+
+def _word_counts(counts_PK: np.ndarray, n_topics: int) -> tuple[Int, Float]:
+    """Return the (K,) tokens of each topic, and (J,) cells of word and topic with more than j."""
+    parts = map_blocks(
+        lambda first, stop: tally(first, stop, counts_PK, n_topics), len(counts_PK), 2 * _BLOCK
+    )
+    total_K, size_J = np.zeros(n_topics, np.int64), np.zeros(max(len(found) for _, found in parts))
+    for total, found in parts:
+        total_K += total
+        size_J[: found.size] += found
+    return total_K, np.cumsum(size_J[::-1])[::-1]
 
 
 def redraw_burstiness(

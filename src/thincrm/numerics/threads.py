@@ -47,10 +47,16 @@ def thread_count() -> int:
     return 1 if pool is None else 1 + pool._max_workers
 
 
-def map_blocks(work: Callable[[int, int], R], n_items: int, size: int) -> list[R]:
+def map_blocks(
+    work: Callable[[int, int], R],
+    n_items: int,
+    size: int,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> list[R]:
     """Return [work(0, size), work(size, 2 size), ...] over all items, in that order.
 
-    The caller's thread takes blocks as the others do: one thread less to wake, and to wait for.
+    The caller's thread does `meanwhile`, then takes blocks as the others do: one thread less to
+    wake, and to wait for.
     """
     starts = range(0, n_items, size)
     found: dict[int, R] = {}
@@ -68,8 +74,11 @@ def map_blocks(work: Callable[[int, int], R], n_items: int, size: int) -> list[R
     others = min(thread_count(), len(starts)) - 1
     pool = _pool.get()
     waiting = [pool.submit(take) for _ in range(others)] if pool is not None else []
-    take()
-    wait(waiting)
+    try:
+        meanwhile()
+        take()
+    finally:
+        wait(waiting)
     if failed:
         raise failed[min(failed)]
     return [found[start] for start in starts]

@@ -178,17 +178,21 @@ def binomial(state: np.ndarray, n: int, p: float) -> int:
         return n - binomial(state, n, 1.0 - p)
     if n * p >= 10.0:
         return _binomial_rejection(state, n, p)
+    u = uniform(state)
+    if u <= 1.0 - n * p:  # <= (1 - p)^n
+        return 0
     log_q = math.log1p(-p)
     successes = 0
     trials = 0.0
     while True:
-        wait = math.log(uniform(state)) / log_q
+        wait = math.log(u) / log_q
         if not wait < n:  # too long for an integer when p is tiny
             return successes
         trials += math.floor(wait) + 1.0
         if trials > n:
             return successes
         successes += 1
+        u = uniform(state)
 
 
 @compiled

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from thincrm.errors import InvalidInput, check_count, check_finite, check_positive
 from thincrm.numerics.arrays import ArrayLike, Float, Int, Seed, as_generator
@@ -15,7 +14,7 @@ from thincrm.ports import GateEvidence
 from thincrm.thinning.basis import Basis, check_widths, scaled_rows, squared_distance, start
 from thincrm.thinning.counts import move_counts
 from thincrm.thinning.linear import apply_moves, predictor
-from thincrm.thinning.links import LOGISTIC, PROBIT
+from thincrm.thinning.links import LOGISTIC, PROBIT, probit_log_odds
 from thincrm.thinning.moves import Move, move_weights, move_width, refresh
 from thincrm.thinning.orthant import mean_link, pair_link
 
@@ -137,7 +136,7 @@ class SigmoidGP:
         eta_TK = self.predictor(x, prepared, t)
         if self.link == "logistic":
             return eta_TK
-        return np.asarray(log_ndtr(eta_TK) - log_ndtr(-eta_TK))
+        return probit_log_odds(eta_TK)
 
     def log_prob(self, x: GPState, prepared: Basis) -> Float:
         """Return the (K,) log densities of (weights, width)."""

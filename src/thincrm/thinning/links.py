@@ -1,4 +1,4 @@
-"""Compiled links: from a linear predictor to what gates say of it, and back, roughly.
+"""Links: from a linear predictor to what gates say of it, and back, roughly.
 
 q = P(nothing seen | open) is taken as 0 where it underflows, below 1e-308.
 """
@@ -7,13 +7,25 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from scipy.special import erfcx
+
+from thincrm.numerics.arrays import Float
 from thincrm.numerics.compiled import compiled
 
-__all__ = ["LOGISTIC", "PROBIT", "gate_term", "open_silent", "working_point"]
+__all__ = ["LOGISTIC", "PROBIT", "gate_term", "open_silent", "probit_log_odds", "working_point"]
 
 PROBIT, LOGISTIC = 0, 1
 _ROOT_HALF = math.sqrt(0.5)
 _LOG_ROOT_TAU = 0.5 * math.log(2.0 * math.pi)
+
+
+def probit_log_odds(eta: Float) -> Float:
+    """Return log p/(1-p) of p = Phi(eta): log Phi(-x) = log erfcx(x / sqrt 2) / 2 - x^2 / 2."""
+    size = np.abs(eta)
+    with np.errstate(divide="ignore", over="ignore"):
+        log_tail = np.log(0.5 * erfcx(_ROOT_HALF * size)) - 0.5 * size * size
+    return np.copysign(np.log1p(-np.exp(log_tail)) - log_tail, eta)
 
 
 @compiled

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.special import gammaincinv, gammaln, log_ndtr
+from scipy.special import gammaincinv, gammaln
 from scipy.stats import qmc
 
 from thincrm.errors import check_count, check_finite, check_positive
@@ -17,7 +17,7 @@ from thincrm.thinning.augment import augment
 from thincrm.thinning.basis import Basis, check_widths, scaled_rows, squared_distance, start
 from thincrm.thinning.counts import move_counts
 from thincrm.thinning.linear import apply_moves, predictor
-from thincrm.thinning.links import PROBIT
+from thincrm.thinning.links import PROBIT, probit_log_odds
 from thincrm.thinning.moves import Move, move_precisions, move_weights, move_width, refresh
 from thincrm.thinning.orthant import mean_link, pair_link
 
@@ -108,7 +108,7 @@ class ProbitRVM:
     def log_odds(self, x: RVMState, prepared: Basis, t: Any = None) -> Float:
         """Return the (T, K) log p/(1-p) at the prepared rows, or at any covariates `t`."""
         eta_TK = self.predictor(x, prepared, t)
-        return np.asarray(log_ndtr(eta_TK) - log_ndtr(-eta_TK))
+        return probit_log_odds(eta_TK)
 
     def log_prob(self, x: RVMState, prepared: Basis) -> Float:
         """Return the (K,) log densities of (weights, precisions, width)."""
