@@ -14,6 +14,7 @@ from thincrm.draws import TopicDraw, document_topics
 from thincrm.estimators.journal import Journal
 from thincrm.gibbs.chains import Standing, run_chain
 from thincrm.gibbs.progress import Sweeps
+from thincrm.gibbs.topic_merges import merge_topics
 from thincrm.gibbs.topics import (
     SWEEP,
     TopicProblem,
@@ -35,6 +36,7 @@ Watch = Callable[[TopicDraw], str] | None
 _CHECK_EVERY = 20
 _FULL = 0.95
 _GROWTH = 1.5
+_MERGES = 8  # the warm-up is cut into so many parts, with merges between them
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,10 @@ class Plan:
     def warmup(self) -> int:
         """Return the sweeps before the first draw is kept: a third of them."""
         return self.n_sweeps // 3
+
+    def merges(self, sweep: int) -> bool:
+        """Tell whether topics that are one are merged after `sweep`: seven times in the warm-up."""
+        return sweep < self.warmup and sweep % max(1, self.warmup // _MERGES) == 0
 
     def keeps(self, sweep: int) -> bool:
         """Tell whether the state after `sweep` (from 1) is kept: evenly spaced, the last always."""
@@ -99,6 +105,8 @@ def _chain(
     problem = replace(problem, n_topics=state.shape.size)
     for sweep in range(done + 1, plan.n_sweeps + 1):
         state = run_chain(plan.seed, chain, problem, SWEEP, state, range(sweep, sweep + 1))
+        if plan.merges(sweep):
+            state = merge_topics(sweep_generator(plan.seed, chain, sweep, 2), problem, state)
         n_topics = int((state.evidence.total > 0).sum())
         row = {"chain": chain, "sweep": sweep, "n_topics": n_topics, **scalars(state)}
         draw = keep(problem, state, chain, sweep) if plan.keeps(sweep) else None

@@ -11,7 +11,7 @@ from thincrm.likelihood.usage import Usage, padded, token_rates
 from thincrm.numerics.streams import fresh_key
 from thincrm.numerics.threads import map_blocks
 
-__all__ = ["first_topics"]
+__all__ = ["first_topics", "some_documents"]
 
 _MOST_TOKENS = 1_000_000  # guessed one by one at the price of all topics each
 _WORK = 4_000_000  # tokens in all passes together, within 15 to 100 passes
@@ -23,7 +23,7 @@ _BLOCK = 4096
 def first_topics(rng: np.random.Generator, documents: Tokens, n_topics: int) -> np.ndarray:
     """Return a topic for every token."""
     kind = np.int16 if n_topics < 2**15 - 1 else np.int32
-    chosen_D = _some(rng, documents)
+    chosen_D = some_documents(rng, documents)
     some = documents if chosen_D.all() else _take(documents, chosen_D)
     topic = np.zeros(some.word.size, kind)
     n_passes = int(np.clip(_WORK // max(topic.size, 1), 15, 100))
@@ -34,8 +34,8 @@ def first_topics(rng: np.random.Generator, documents: Tokens, n_topics: int) -> 
     return topic if some is documents else _hand_out(rng, documents, some, topic, n_topics)
 
 
-def _some(rng: np.random.Generator, documents: Tokens) -> np.ndarray:
-    """Choose documents at random, up to as many tokens as are worth a guess."""
+def some_documents(rng: np.random.Generator, documents: Tokens) -> np.ndarray:
+    """Choose documents at random, up to as many tokens as are worth a guess: true if chosen."""
     length_D = np.diff(documents.start)
     order_D = rng.permutation(length_D.size)
     chosen_D = np.zeros(length_D.size, bool)

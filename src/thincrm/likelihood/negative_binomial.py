@@ -15,6 +15,7 @@ from thincrm.ports import MassEvidence
 __all__ = ["NegativeBinomialFactor"]
 
 SHAPE_PRIOR = (1.0, 1.0)  # Gamma(shape, rate) of h_k
+_LEAST_LOG = -690.0  # of h, before exp(log h) is 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +94,9 @@ class NegativeBinomialFactor:
         step_J1 = np.arange(len(evidence.above))[:, None]
 
         def log_density(log_h: Float) -> Float:
-            h = np.exp(log_h)
+            h = np.exp(np.maximum(log_h, _LEAST_LOG))
             fit = (evidence.above * np.log(h + step_J1)).sum(0) + silence(h)
             fit += SHAPE_PRIOR[0] * log_h - SHAPE_PRIOR[1] * h
-            return np.where(h < MOST_SHAPE, fit, -np.inf)
+            return np.where((log_h > _LEAST_LOG) & (h < MOST_SHAPE), fit, -np.inf)
 
         return np.exp(slice_move(rng, np.log(shape), log_density, width=0.5))
