@@ -32,7 +32,7 @@ REGRESSIONS: dict[str, Callable[[], object]] = {
     "Gaussian process": lambda: GaussianProcessRegressor(
         RBF([1.5, 2.0]) + WhiteKernel(0.6), optimizer=None
     ),
-    "random forest": lambda: RandomForestRegressor(100, min_samples_leaf=8, random_state=0),
+    "random forest": lambda: RandomForestRegressor(30, min_samples_leaf=8, random_state=0),
 }
 MODELS: dict[str, Callable[..., object]] = {
     "exchangeable": lambda **rest: tc.FeatureModel(thinning=tc.Always(), **rest),
@@ -95,16 +95,16 @@ def main() -> None:
     data, found = read_un(options.data), {}
     for seed in range(options.foldings):
         found[seed] = rmse(data, options.folds, seed)
-        print(f"folding {seed + 1} of {options.foldings} done", flush=True)
-    table = pd.DataFrame(found)
-    ratio = table / table.loc["exchangeable"]
-    summary = pd.DataFrame({
-        "RMSE": table.mean(axis=1),
-        "over exchangeable": ratio.mean(axis=1),
-        "lowest": ratio.min(axis=1),
-        "highest": ratio.max(axis=1),
-    })  # fmt: skip
-    print(summary.round(3).to_string())
+        table = pd.DataFrame(found)
+        ratio = table / table.loc["exchangeable"]
+        summary = {
+            "RMSE": table.mean(axis=1),
+            "over exchangeable": ratio.mean(axis=1),
+            "lowest": ratio.min(axis=1),
+            "highest": ratio.max(axis=1),
+        }
+        print(f"\nafter {seed + 1} of {options.foldings} foldings")
+        print(pd.DataFrame(summary).round(3).to_string(), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import expit, softmax
 from tiny_documents import (
     assert_mean,
     documents_of,
@@ -11,7 +11,9 @@ from tiny_documents import (
 )
 
 from thincrm.errors import InvalidInput
+from thincrm.evaluate.dates import log_likelihood_at
 from thincrm.evaluate.documents import infer_usage, mean_rates, time_chances
+from thincrm.likelihood.usage import Usage
 from thincrm.numerics.threads import using_threads
 
 WORDS = [[0], [3, 1, 3], [2, 0, 1, 3]]
@@ -108,6 +110,21 @@ def test_no_token_starts_where_its_topic_is_shut():
     documents = documents_of([[0, 0, 1, 1, 2]] * 200)
     found = infer_usage(0, documents, log_odds, draw, 4, known=True)
     assert np.all(found[:, 1] == 0.0)
+
+
+def test_long_documents_do_not_start_in_a_topic_of_a_few_words():
+    """One of a token that suits badly, opened by chance, would keep two hundred that follow it."""
+    shape, q = np.array([2.0, 0.03]), np.full(2, 60 / 61)
+    log_odds = np.array([[-6.9, 0.5], [2.7, -1.0]])
+    words = [[250, 1], [250, 0], [250, 0], [250, 0]]
+    draw = draw_of(words, Usage(shape, q, np.log1p(-q)), log_odds)
+    word = np.repeat(np.arange(4), 60)
+    documents = documents_of([word] * 200)
+    found = infer_usage(0, documents, log_odds[np.ones(200, int)], draw, 8, known=True)
+    assert found[:, 0].min() > 0.5
+    expected = softmax(log_likelihood_at(0, documents_of([word]), log_odds, draw, 4000)[0])
+    chances = time_chances(0, documents, log_odds, draw, 40).mean(axis=0)
+    np.testing.assert_allclose(chances, expected, atol=0.03)
 
 
 def test_bad_input_is_one_sentence():

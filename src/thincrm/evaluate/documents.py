@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
-from scipy import sparse
-from scipy.special import expit, log_expit, softmax
+from scipy.special import expit, softmax
 
 from thincrm.data.counts import Tokens
 from thincrm.draws import TopicDraw
 from thincrm.errors import InvalidInput, check_count
-from thincrm.evaluate.dates import cheap_log_score
 from thincrm.evaluate.inputs import (
     check_candidates,
     check_log_prior,
@@ -21,18 +18,11 @@ from thincrm.evaluate.inputs import (
     mean_words,
 )
 from thincrm.evaluate.lengths import log_length
-from thincrm.gibbs.document_topics import DocumentTopics, share_out
-from thincrm.likelihood.documents import NO_COUNTS, Corpus, redraw_documents
-from thincrm.likelihood.levels import add_levels, draw_levels, level_rows, spread, sum_levels
-from thincrm.likelihood.usage import Usage, log_silent_at, padded, token_rates
+from thincrm.evaluate.sweeps import Pairs, dated, undated
+from thincrm.likelihood.levels import spread, sum_levels
 from thincrm.numerics.arrays import ArrayLike, Float, Int, Seed, as_generator
-from thincrm.numerics.compiled import compiled
-from thincrm.numerics.streams import fresh_key, new_stream, uniform
-from thincrm.numerics.threads import map_blocks
 
 __all__ = ["infer_usage", "mean_rates", "time_chances"]
-
-Pairs = tuple[Int, np.ndarray, np.ndarray]  # document, topic, tokens
 
 
 def infer_usage(
@@ -124,12 +114,12 @@ def mean_rates(
     leveled = usage.log_share is not None
     steps: Iterator[tuple[Pairs, Float, Float | None]]  # topics, rates of unused ones, level's q
     if known:
-        dated = _dated(rng, documents, items_D, log_odds_CK, draw, row_D)
-        steps = ((pairs, unused_RK[r], usage.q[r] if leveled else None) for pairs, r in dated)
+        known_rows = dated(rng, documents, items_D, log_odds_CK, draw, row_D)
+        steps = ((pairs, unused_RK[r], usage.q[r] if leveled else None) for pairs, r in known_rows)
     else:
         log_prior_DC = np.tile(log_prior, (n_documents, 1))
-        undated = _undated(rng, documents, items_D, log_odds_CK, draw, log_prior_DC)
-        steps = ((pairs, p @ unused_RK, p @ usage.q if leveled else None) for pairs, p in undated)
+        all_rows = undated(rng, documents, items_D, log_odds_CK, draw, log_prior_DC)
+        steps = ((pairs, p @ unused_RK, p @ usage.q if leveled else None) for pairs, p in all_rows)
     total_DK = np.zeros_like(prior_DK)
     for n, ((document, topic, size), rate_DK, q_D1) in enumerate(islice(steps, n_sweeps)):
         if n >= n_sweeps // 2:
@@ -163,126 +153,6 @@ def time_chances(
     log_length_DC = log_length(usage, log_odds_CK, length)[place_D]
     log_prior_DC = np.where(np.isneginf(log_length_DC), -np.inf, -log_length_DC)
     items_D = np.arange(documents.n_documents) if items_D is None else items_D
-    undated = _undated(as_generator(rng), documents, items_D, log_odds_CK, draw, log_prior_DC)
-    chances = [sum_levels(usage, chance) for _, chance in islice(undated, n_sweeps)]
+    found = undated(as_generator(rng), documents, items_D, log_odds_CK, draw, log_prior_DC)
+    chances = [sum_levels(usage, chance) for _, chance in islice(found, n_sweeps)]
     return np.asarray(np.mean(chances[n_sweeps // 4 :], axis=0))
-
-
-def _dated(
-    rng: np.random.Generator,
-    documents: Tokens,
-    items_D: Int,
-    log_odds_CK: Float,
-    draw: TopicDraw,
-    row_D: Int,
-) -> Iterator[tuple[Pairs, Int]]:
-    """Sweep over documents of known time for ever; yield their topics and rows, with levels."""
-    usage, n_levels = draw.usage, len(draw.usage.q)
-    sweep, found = _sweeper(documents, items_D, log_odds_CK, draw)
-    level_D = None
-    if usage.log_share is not None:
-        own_DB = add_levels(usage, np.zeros((row_D.size, 1)), np.diff(documents.start))
-        silent_R = log_silent_at(*spread(usage, log_odds_CK)).sum(axis=1)
-        level_D = np.argmax(own_DB + silent_R.reshape(-1, n_levels)[row_D], axis=1)
-    while True:
-        pairs = sweep(rng, level_rows(row_D, level_D, n_levels))
-        if level_D is not None:
-            level_D = draw_levels(
-                fresh_key(rng), items_D, row_D, documents.start, found, usage, log_odds_CK
-            )
-        yield pairs, level_rows(row_D, level_D, n_levels)
-
-
-def _undated(
-    rng: np.random.Generator,
-    documents: Tokens,
-    items_D: Int,
-    log_odds_CK: Float,
-    draw: TopicDraw,
-    log_prior_DC: Float,
-) -> Iterator[tuple[Pairs, Float]]:
-    """Sweep over documents of unknown time for ever; yield their topics, and p(t | z) as (D, C).
-
-    Where documents have levels, C stands for pairs of a time and a level.
-    """
-    sweep, _ = _sweeper(documents, items_D, log_odds_CK, draw)
-    length_D = np.diff(documents.start)
-    score_DC = np.maximum(cheap_log_score(documents, log_odds_CK, draw), -1e300) + log_prior_DC
-    start_DC = add_levels(draw.usage, score_DC, length_D)
-    log_prior_DC = add_levels(draw.usage, log_prior_DC, length_D)
-    usage, log_odds_CK = spread(draw.usage, log_odds_CK)
-    if usage.log_share is not None:
-        start_DC = start_DC + log_silent_at(usage, log_odds_CK).sum(axis=1)
-    row_D = np.argmax(start_DC, axis=1)
-    while True:
-        document, topic, size = sweep(rng, row_D)
-        found_DC = _log_chance(usage, log_odds_CK, document, topic, len(row_D)) + log_prior_DC
-        found_DC[~np.isfinite(found_DC).any(axis=1)] = 0.0  # impossible everywhere: says nothing
-        row_D = np.argmax(found_DC + _gumbel(fresh_key(rng), items_D, found_DC.shape[1]), axis=1)
-        yield (document, topic, size), softmax(found_DC, axis=1)
-
-
-def _sweeper(
-    documents: Tokens, items_D: Int, log_odds_CK: Float, draw: TopicDraw
-) -> tuple[Callable[[np.random.Generator, Int], Pairs], DocumentTopics]:
-    """Return sweep(rng, row_D): redraw all tokens, and return the topics that documents use.
-
-    With it comes where these are kept. Rows are pairs of a candidate and a level, if there are any.
-
-    Tokens start in a topic that has no words and keeps none: the first sweep hands them out one
-    by one, given those before, so that no token starts in a topic that is shut. A token of a word
-    that no open topic has stays there, and says nothing.
-    """
-    n_topics = log_odds_CK.shape[1]
-    words, place_N = np.unique(documents.word, return_inverse=True)
-    theta_PK = np.zeros((words.size, padded(n_topics + 1)), np.float32)
-    theta_PK[:, :n_topics] = draw.theta[words]
-    longest = int(np.diff(documents.start).max(initial=0))
-    rates = token_rates(*spread(draw.usage, log_odds_CK), theta_PK, draw.burstiness, longest)
-    topic_N = np.full(place_N.size, n_topics, np.int16 if n_topics < 2**15 - 1 else np.int32)
-    found, word_N = DocumentTopics.empty(documents, topic_N.dtype), place_N.astype(np.int32)
-
-    def sweep(rng: np.random.Generator, row_D: Int) -> Pairs:
-        key, order_D = fresh_key(rng), np.argsort(row_D, kind="stable")
-        corpus = Corpus(order_D, row_D, items_D, documents.start, word_N)
-        bounds = share_out(corpus)
-
-        def work(block: int, _: int) -> None:
-            redraw_documents(
-                bounds[block], bounds[block + 1], key, corpus, rates, topic_N, *found, NO_COUNTS
-            )
-
-        map_blocks(work, len(bounds) - 1, 1)
-        document, topic, size = found.pairs(documents)
-        real = topic < n_topics
-        return document[real], topic[real], size[real]
-
-    return sweep, found
-
-
-@compiled
-def _gumbel(key: np.uint64, items_D: np.ndarray, n_rows: int) -> np.ndarray:
-    """Return (D, C) standard Gumbel variates from the documents' own streams."""
-    out_DC = np.empty((items_D.size, n_rows))
-    for d in range(items_D.size):
-        state = new_stream(key, items_D[d])
-        for c in range(n_rows):
-            out_DC[d, c] = -math.log(-math.log(uniform(state)))
-    return out_DC
-
-
-def _log_chance(
-    usage: Usage, log_odds_CK: Float, document: Int, topic: np.ndarray, n_documents: int
-) -> Float:
-    """Return the (D, C) log p(z | t), up to what t does not change.
-
-    prod_used a_tk prod_unused silent_tk, silent_tk = P(no token in topic k); with levels, and
-    prod_used (1 - q_b)^shape_k.
-    """
-    log_silent_CK = log_silent_at(usage, log_odds_CK)
-    shape = (n_documents, log_odds_CK.shape[1])
-    used = sparse.csr_array((np.ones(topic.size), (document, topic)), shape=shape)
-    odds_KC = (log_expit(log_odds_CK) - log_silent_CK).T
-    if usage.log_share is not None:
-        odds_KC = odds_KC + usage.log_silent.T
-    return np.asarray(used @ odds_KC + log_silent_CK.sum(axis=1))

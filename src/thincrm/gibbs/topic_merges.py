@@ -116,7 +116,8 @@ class Scene(NamedTuple):
 
 def merge_topics(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
     """Return the state with pairs of topics merged that are better explained as one."""
-    scene, into_K = Scene.of(rng, problem, state), np.arange(problem.n_topics)
+    scene = Scene.of(rng, problem, state)
+    into_K = np.arange(problem.n_topics, dtype=state.topic.dtype)
     taken: set[int] = set()
     for pair in _candidates(scene, problem.n_background):
         if taken.isdisjoint(pair) and is_one(scene, pair):
@@ -124,7 +125,7 @@ def merge_topics(rng: np.random.Generator, problem: TopicProblem, state: TopicSt
             taken.update(pair)
     if not taken:
         return state
-    topic = into_K[state.topic].astype(state.topic.dtype)
+    topic = into_K[state.topic]
     usage, evidence = count_topics(problem, topic, state.level)
     state = replace(state, topic=topic, usage=usage, evidence=evidence)
     # masses first: a topic that lost all its tokens is far from anything else it goes with
