@@ -78,9 +78,9 @@ def test_a_crash_costs_nothing(tmp_path, monkeypatch, whole, n_sweeps):
 
 @pytest.mark.parametrize("n_sweeps", [15, 21, 50])
 def test_growth_goes_on(tmp_path, monkeypatch, n_sweeps):
-    monkeypatch.setattr("thincrm.estimators.topics._FIRST_GUESS", 3)
+    monkeypatch.setattr("thincrm.estimators.topics._FIRST_GUESS", 2)
     grown = fit(**GROWING)
-    assert {draw.scalars["max_topics"] for draw in grown.draws_} == {4}
+    assert {draw.scalars["max_topics"] for draw in grown.draws_} == {3}
     undo = stop_after(monkeypatch, n_sweeps, Killed)
     with pytest.raises(Killed):
         fit(tmp_path, **GROWING)

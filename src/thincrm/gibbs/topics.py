@@ -268,10 +268,7 @@ WITHOUT_WORDS: tuple[Update, ...] = (redraw_shape, redraw_masses, redraw_levy, r
 def redraw_globals(
     rng: np.random.Generator, problem: TopicProblem, state: TopicState
 ) -> TopicState:
-    """Redraw what the tokens' words say nothing of while other threads draw the topics.
-
-    Given the tokens, and which of them are fresh, neither depends on the other.
-    """
+    """Redraw what words say nothing of while other threads draw the topics, independent of it."""
     moved = state
 
     def meanwhile() -> None:

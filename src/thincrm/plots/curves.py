@@ -33,6 +33,7 @@ __all__ = ["activation", "share"]
 
 _MOST = {"lines": 12, "ridge": 16, "heat": 60}
 _HEIGHT = {"lines": 0.95, "ridge": 0.28, "heat": 0.14}  # inches, of a row
+_LEAST = 1.7  # of a picture: what the label of its colours needs
 _OVERLAP = 1.7  # a ridge may reach so many rows up
 _BANDS = 12
 
@@ -66,7 +67,7 @@ def activation(
     what, t = _checked(table)
     chosen = pick(topics, list(table[what].unique()), _MOST[kind], what)
     rows = -(-len(chosen) // 3) if kind == "lines" else len(chosen)
-    ax = axes(ax, 0.6 + _HEIGHT[kind] * max(rows, 2))
+    ax = axes(ax, max(0.6 + _HEIGHT[kind] * rows, _LEAST))
     names = names_of(model, what, chosen)
     curves = {
         column: table.pivot_table(index=what, columns="t", values=column, sort=True).loc[chosen]

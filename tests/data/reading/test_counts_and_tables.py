@@ -65,7 +65,7 @@ def test_bags_of_gensim():
 def test_a_model_takes_counts_with_their_words(tmp_path, words):
     (tmp_path / "c.ldac").write_text(LDAC * 10)
     read = tc.read_counts(tmp_path / "c.ldac", words)
-    model = tc.TopicModel(max_topics=5, n_sweeps=6, random_state=0, quiet=True)
+    model = tc.TopicModel(max_topics=20, n_sweeps=6, random_state=0, quiet=True)
     with pytest.warns(UserWarning, match="are empty"):
         model.fit(read, t=np.arange(40))
     assert set(model.topics()["word"]) == set(WORDS)
