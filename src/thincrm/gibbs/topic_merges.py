@@ -24,9 +24,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 from scipy.special import gammaln, log_expit
 
+from thincrm.data.counts import Tokens
 from thincrm.gibbs.topic_guess import some_documents
 from thincrm.gibbs.topics import (
     TopicProblem,
@@ -41,8 +41,8 @@ from thincrm.gibbs.topics import (
     usage_of,
 )
 from thincrm.likelihood.levels import spread
-from thincrm.likelihood.pairs import Law, shared_out
-from thincrm.numerics.arrays import Float, Int
+from thincrm.likelihood.pairs import Law, count_chosen, find_tokens, shared_out
+from thincrm.numerics.arrays import Bool, Float, Int
 
 __all__ = ["Scene", "is_one", "merge_topics"]
 
@@ -56,12 +56,12 @@ _SIZES = (0.5, 0.7, 0.85, 1.0)  # of one topic, over what two have together
 class Scene(NamedTuple):
     """What the evidence of a pair is computed from: documents, or some of a large corpus."""
 
-    document_N: Int  # tokens sorted by topic, then document
-    word_N: Int
-    first_K: Int  # where each topic's tokens begin; and the end
+    documents: Tokens
+    chosen_D: Bool
+    topic_N: np.ndarray
     row_D: Int
     trials_R: Int
-    count_KP: sparse.csr_array
+    count_PK: np.ndarray  # tokens of the chosen documents
     concentration: float
     shape_K: Float
     q_RK: Float
@@ -70,22 +70,18 @@ class Scene(NamedTuple):
 
     @classmethod
     def of(cls, rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> Scene:
-        """Return the documents, sorted, and the laws of their words."""
+        """Return the documents, and the laws of their words."""
         documents, row_D = problem.tokens, rows_of(problem, state.level)
         usage, log_odds_RK = spread(usage_of(problem, state), log_odds_of(problem, state.x))
-        chosen_D, length_D = some_documents(rng, documents), np.diff(documents.start)
-        mine_N = np.repeat(chosen_D, length_D)
-        topic_N, word_N = state.topic[mine_N], documents.word[mine_N]
-        order = np.argsort(topic_N, kind="stable")
-        shape = problem.n_topics, documents.n_words
-        count_KP = sparse.csr_array((np.ones(topic_N.size), (topic_N, word_N)), shape=shape)
+        chosen_D = some_documents(rng, documents)
+        size = documents.n_words, problem.n_topics
         return cls(
-            document_N=np.repeat(np.flatnonzero(chosen_D), length_D[chosen_D])[order],
-            word_N=word_N[order],
-            first_K=np.searchsorted(topic_N[order], np.arange(problem.n_topics + 1)),
+            documents=documents,
+            chosen_D=chosen_D,
+            topic_N=state.topic,
             row_D=row_D,
             trials_R=np.bincount(row_D[chosen_D], minlength=len(log_odds_RK)),
-            count_KP=count_KP,
+            count_PK=count_chosen(chosen_D, documents.start, documents.word, state.topic, *size),
             concentration=state.concentration,
             shape_K=usage.shape,
             q_RK=np.clip(np.broadcast_to(usage.q, log_odds_RK.shape), 1e-300, 1.0 - 2.0**-53),
@@ -95,13 +91,15 @@ class Scene(NamedTuple):
 
     def tokens(self, pair: tuple[int, int]) -> tuple[Int, Int]:
         """Return documents and words of two topics' tokens, by document."""
-        place = np.concatenate([np.arange(*self.first_K[k : k + 2]) for k in pair])
-        place = place[np.argsort(self.document_N[place], kind="stable")]
-        return self.document_N[place], self.word_N[place]
+        n_tokens = int(self.count_PK[:, list(pair)].sum())
+        documents = self.documents
+        return find_tokens(
+            self.chosen_D, documents.start, documents.word, self.topic_N, *pair, n_tokens
+        )
 
     def topic(self, *parts: int) -> tuple[Float, float]:
         """Return the mean of theta of topics taken together, and log DM - sum n log theta."""
-        count_P = self.count_KP[list(parts)].sum(axis=0)
+        count_P = self.count_PK[:, list(parts)].sum(axis=1).astype(float)
         a, n_words, total, seen = self.concentration, count_P.size, count_P.sum(), count_P > 0
         theta_P = (a + count_P) / (n_words * a + total)
         fit = math.lgamma(n_words * a) - math.lgamma(n_words * a + total)
@@ -115,7 +113,24 @@ class Scene(NamedTuple):
 
 
 def merge_topics(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
-    """Return the state with pairs of topics merged that are better explained as one."""
+    """Return the state with pairs of topics merged that are better explained as one.
+
+    What is as large as the corpus is changed in place: there is no room for one more of it.
+    """
+    into_K = _merges(rng, problem, state)
+    if (into_K == np.arange(into_K.size)).all():
+        return state
+    np.take(into_K, state.topic, out=state.topic, mode="clip")
+    _, evidence = count_topics(problem, state.topic, state.level, state.usage)
+    state = replace(state, evidence=evidence)
+    # masses first: a topic that lost all its tokens is far from anything else it goes with
+    for update in (redraw_activations, redraw_masses, redraw_levy, redraw_globals):
+        state = update(rng, problem, state)
+    return state
+
+
+def _merges(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> np.ndarray:
+    """Return the (K,) topic that each goes to: itself, or a larger one. None is in two merges."""
     scene = Scene.of(rng, problem, state)
     into_K = np.arange(problem.n_topics, dtype=state.topic.dtype)
     taken: set[int] = set()
@@ -123,25 +138,17 @@ def merge_topics(rng: np.random.Generator, problem: TopicProblem, state: TopicSt
         if taken.isdisjoint(pair) and is_one(scene, pair):
             into_K[pair[0]] = pair[1]
             taken.update(pair)
-    if not taken:
-        return state
-    topic = into_K[state.topic]
-    usage, evidence = count_topics(problem, topic, state.level)
-    state = replace(state, topic=topic, usage=usage, evidence=evidence)
-    # masses first: a topic that lost all its tokens is far from anything else it goes with
-    for update in (redraw_activations, redraw_masses, redraw_levy, redraw_globals):
-        state = update(rng, problem, state)
-    return state
+    return into_K
 
 
 def _candidates(scene: Scene, n_background: int) -> Iterator[tuple[int, int]]:
     """Yield pairs (smaller, larger) of topics that are alike, the smallest first."""
-    size_K = np.diff(scene.first_K)
+    size_K = scene.count_PK.sum(axis=0)
     used = n_background + np.flatnonzero(size_K[n_background:] >= _LEAST)
     used = used[np.argsort(size_K[used], kind="stable")]
-    count_UP = scene.count_KP[used]
-    count_UP = sparse.diags_array(1.0 / np.sqrt((count_UP**2).sum(axis=1))) @ count_UP
-    alike_UU = np.triu((count_UP @ count_UP.T).toarray(), 1)
+    count_PU = scene.count_PK[:, used].astype(np.float32)
+    count_PU /= np.sqrt((count_PU**2).sum(axis=0))
+    alike_UU = np.triu(count_PU.T @ count_PU, 1)
     for i in range(used.size - 1):
         best = int(alike_UU[i].argmax())
         if alike_UU[i, best] > _LIKE:
@@ -166,7 +173,7 @@ def is_one(scene: Scene, pair: tuple[int, int]) -> bool:
         float(law.at(n_D, row_D).sum() + absent_R @ law.silent_R)
         for law in _laws_of_one(scene, list(pair), int(n_D.max()))
     )
-    slack = _SLACK * np.diff(scene.first_K)[pair[0]]
+    slack = _SLACK * scene.count_PK[:, pair[0]].sum()
     return bool(fit + float(np.log(theta[word_N]).sum()) + one + slack > two)
 
 

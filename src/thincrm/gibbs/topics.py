@@ -131,7 +131,7 @@ def redraw_shares(rng: np.random.Generator, problem: TopicProblem, state: TopicS
 
 
 def redraw_tokens(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
-    """Redraw every token's topic; documents are shared out over the threads."""
+    """Redraw every token's topic."""
     key, topic = fresh_key(rng), state.topic.copy()
     corpus, rates = corpus_of(problem, state.level), rates_of(problem, state)
     usage = DocumentTopics.empty(problem.tokens, topic.dtype)
@@ -162,10 +162,7 @@ def count_usage(
     usage: DocumentTopics,
     before: Callable[[int, int], None] = lambda _first, _stop: None,
 ) -> tuple[Int, Int, Int]:
-    """Return what the documents use, and how many there are in each row and level.
-
-    They are shared out over the threads; `before` is done to each block while it is at hand.
-    """
+    """Return what documents use, and how many there are; threads do `before` to blocks first."""
     n_rows, bounds = len(problem.trials) * max(1, problem.likelihood.n_levels), share_out(corpus)
 
     parts: dict[int, UsageCounts] = defaultdict(lambda: UsageCounts.none(n_rows, problem.n_topics))
@@ -361,12 +358,15 @@ def _leave_shut_topics(
 
 
 def count_topics(
-    problem: TopicProblem, topic_N: np.ndarray, level_D: np.ndarray | None = None
+    problem: TopicProblem,
+    topic_N: np.ndarray,
+    level_D: np.ndarray | None = None,
+    room: DocumentTopics | None = None,
 ) -> tuple[DocumentTopics, TopicEvidence]:
-    """Return the documents' topics, and the evidence, of given topics of tokens."""
+    """Return the documents' topics, in `room`, and the evidence, of given topics of tokens."""
     documents = problem.tokens
     counts = np.zeros((documents.n_words, padded(problem.n_topics)), np.int32)
-    usage = DocumentTopics.empty(documents, topic_N.dtype)
+    usage = DocumentTopics.empty(documents, topic_N.dtype) if room is None else room
     count_documents(documents.start, documents.word, topic_N, *usage, counts)
     return usage, TopicEvidence(counts, *count_usage(problem, corpus_of(problem, level_D), usage))
 
