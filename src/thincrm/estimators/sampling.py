@@ -56,7 +56,7 @@ class Plan:
         return self.n_sweeps // 3
 
     def merges(self, sweep: int) -> bool:
-        """Tell whether topics that are one are merged after `sweep`: seven times in the warm-up."""
+        """Tell whether topics that are one are merged after `sweep`: some times in the warm-up."""
         return sweep < self.warmup and sweep % max(1, self.warmup // _MERGES) == 0
 
     def keeps(self, sweep: int) -> bool:
