@@ -20,7 +20,8 @@ from scipy import sparse
 
 from thincrm.data.counts import as_counts, tokens
 from thincrm.data.covariates import covariates
-from thincrm.gibbs.topics import SWEEP, TopicProblem, start_state
+from thincrm.gibbs.topic_start import start_state
+from thincrm.gibbs.topics import SWEEP, TopicProblem
 from thincrm.levy import GammaProcess
 from thincrm.likelihood import PoissonFactor
 from thincrm.numerics.streams import sweep_generator

@@ -16,18 +16,8 @@ from thincrm.gibbs.features import redraw_variances
 from thincrm.levy import BetaProcess
 from thincrm.likelihood.feature_laws import NOISE_PRIOR
 from thincrm.likelihood.linear_gaussian import as_table
-from thincrm.ports import GateEvidence
 
 SCALE = 0.8  # 1 / sigma_A^2: shared by all replicates, so held
-
-
-class Apart(SideBySide):
-    """A thinning function for R replicates, gates shared or not."""
-
-    def redraw(self, rng, x, evidence, prepared):
-        trials = evidence.trials[: TIMES.size]
-        inside = GateEvidence(self._blocks(evidence.positive), trials, self._blocks(evidence.log_q))
-        return self.inner.redraw(rng, x, inside, self.inner_prepared)
 
 
 @dataclass(frozen=True)
@@ -48,9 +38,9 @@ class World:
     def draw(self, rng):
         """Draw (problem, state): globals, gates, usages, cells, from their definitions."""
         R, K, P, N = self.n_replicates, self.n_features, self.n_columns, ROW.size
-        thinning = Apart(self.thinning, R, K)
+        thinning = SideBySide(self.thinning, R, K)
         x = thinning.draw(rng, R * K, None)
-        open_TRK = expit(self.thinning.log_odds(x, thinning.inner_prepared))
+        open_TRK = expit(thinning.inside(x))
         open_RTK = open_TRK.reshape(TIMES.size, R, K).transpose(1, 0, 2)
         c, m = self.concentration, self.share
         mass_RK = rng.beta(c * m, c * (1 - m), (R, K))
@@ -104,9 +94,7 @@ def values_of(world, problem, state):
     seen = problem.table.seen_NP.reshape(R, N, R, P)[at, :, at]
     left = (cell - usage @ feature - level[:, None]) * seen
     log_mass = state.log_mass.reshape(R, K)
-    inner = problem.thinning
-    odds_TK = inner.inner.log_odds(state.x, inner.inner_prepared)
-    p = expit(odds_TK).reshape(TIMES.size, R, K).transpose(1, 0, 2)[:, ROW]
+    p = expit(problem.thinning.inside(state.x)).reshape(TIMES.size, R, K).transpose(1, 0, 2)[:, ROW]
     total = used.sum(1)
     return {
         "row 0 uses feature 0": used[:, 0, 0],

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from scipy import stats
-from topic_world import ROW, TIMES, World, as_state, block, many
+from topic_world import ROW, TIMES, World, as_state, block, many, topics_of
 
 from thincrm.data.counts import Tokens
 from thincrm.gibbs.topics import SWEEP
@@ -150,7 +150,7 @@ def our_values(state):
         count = np.zeros((R * D, P, K), int)
         np.add.at(count, (owner, problem.tokens.word, one.topic - K * (owner // D)), 1)
         p = CURVES_MT[one.x.curve].T.reshape(TIMES.size, R, K).transpose(1, 0, 2)
-        theta = one.theta[:, : R * K].astype(float).reshape(P, R, K).transpose(1, 0, 2)
+        theta = topics_of(one)[0].reshape(P, R, K).transpose(1, 0, 2)
         mass = np.exp(one.log_mass).reshape(R, K)
         rows.append(label_free(mass, theta, count.reshape(R, D, P, K), p))
     return {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}

@@ -45,8 +45,10 @@ def draw(name, thinned=True):
         size_DK = draw_sizes(rng, poisson, shape, mass, expit(odds_KT.T)[ROW])
         positive = np.stack([(size_DK[ROW == t] > 0).sum(0) for t in range(TIMES.size)])
         above = np.stack([(size_DK > j).sum(0) for j in range(max(1, size_DK.max()))])
-        evidence = TopicEvidence(np.zeros((1, n)), positive, above, TRIALS)
-        state = TopicState(None, None, 1.0, shape, np.log(mass), odds_KT, None, None, evidence)
+        evidence = TopicEvidence(np.zeros((1, n)), positive, above, TRIALS, np.arange(n))
+        state = TopicState(
+            None, None, None, 1.0, shape, np.log(mass), odds_KT, None, None, evidence
+        )
         return problem_of(name, n), size_DK, state
 
     return of

@@ -5,7 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.special import expit, gammaln
-from topic_world import ROW, TIMES, as_state, draw_sizes, draw_tokens, sizes
+from topic_world import (
+    ROW,
+    TIMES,
+    all_topics,
+    as_state,
+    draw_sizes,
+    draw_tokens,
+    sizes,
+    topics_of,
+)
 
 import thincrm.levy.learning as learning
 import thincrm.likelihood.topics as topics
@@ -23,7 +32,6 @@ from thincrm.likelihood import (
     NegativeBinomialFactor,
     PoissonFactor,
 )
-from thincrm.likelihood.topics import draw_topics
 from thincrm.testing import assert_passed, assert_rejected, looped, two_sample_test
 from thincrm.thinning import Always, Bump, ProbitRVM, SigmoidGP
 
@@ -140,8 +148,8 @@ def functionals(name):
         problem, state = pair
         size_DK, levy = sizes(problem, state), state.levy
         odds = thinning.log_odds(state.x, problem.prepared)
-        log_theta = np.log(np.maximum(state.theta[:, :K].astype(float), 1e-30))
-        counts, log_mass = state.evidence.counts[:, :K], state.log_mass
+        theta, counts = topics_of(state)
+        log_theta, log_mass = np.log(np.maximum(theta, 1e-30)), state.log_mass
         a, h, s = state.concentration, state.shape, 1 / state.burstiness
         urn = (gammaln(s + size_DK) - gammaln(s)).sum()
         level = np.zeros(ROW.size, int) if state.level is None else state.level
@@ -150,7 +158,7 @@ def functionals(name):
             "tokens of topic 0 in document 0": size_DK[0, 0],
             "squares": (size_DK**2).sum(),
             "word 0 in topic 0": counts[0, 0],
-            "theta": state.theta[0, 0],
+            "theta": theta[0, 0],
             "words given topics": (counts * log_theta).sum(),
             "concentration": a,
             "a log theta": a * log_theta.sum(),
@@ -180,7 +188,7 @@ def functionals(name):
 
 def verdict(name, updates, n_first, n_steps=2):
     def block(update):
-        return lambda rng, pair: (pair[0], update(rng, *pair))
+        return lambda rng, pair: (pair[0], all_topics(rng, pair[0], update(rng, *pair)))
 
     arguments = looped(draw(name), [block(update) for update in updates], functionals(name))
     return two_sample_test(*arguments, n_steps=n_steps, n_first=n_first, rng=SEED)
@@ -201,13 +209,13 @@ def test_blocks_with_parameters_of_their_own(name, update):
 
 def stale_topics(rng, problem, state):
     """Draw the concentration without the topics, and leave those as they were."""
-    return replace(redraw_topics(rng, problem, state), theta=state.theta)
+    return replace(state, concentration=redraw_topics(rng, problem, state).concentration)
 
 
 def topics_before_concentration(rng, problem, state):
     """Draw topics with the concentration of before."""
-    theta = draw_topics(rng, state.evidence.counts, state.concentration, K)
-    return replace(redraw_topics(rng, problem, state), theta=theta)
+    before = redraw_topics(rng, replace(problem, concentration=1.0), state)
+    return replace(before, concentration=redraw_topics(rng, problem, state).concentration)
 
 
 @pytest.mark.parametrize(

@@ -7,19 +7,20 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 from scipy.stats import nbinom
+from topic_world import counts_of
 
 import thincrm as tc
 from thincrm.data.counts import as_counts, tokens
 from thincrm.data.covariates import covariates
 from thincrm.gibbs import topic_guess
 from thincrm.gibbs.topic_merges import Scene, is_one, merge_topics
+from thincrm.gibbs.topic_start import start_state
 from thincrm.gibbs.topics import (
     SWEEP,
     TopicProblem,
     count_topics,
     redraw_levy,
     redraw_tokens,
-    start_state,
 )
 from thincrm.levy import BetaProcess, GammaProcess
 from thincrm.likelihood import (
@@ -139,7 +140,7 @@ def test_topics_with_words_in_common_are_left_alone():
         return 1 + np.where(word < 40, word // 20, either)
 
     state = state_of(problem, true_topics)
-    counts = state.evidence.counts[:, 1:3].astype(float)
+    counts = counts_of(state.evidence)[:, 1:3].astype(float)
     assert np.corrcoef(counts.T)[0, 1] > 0.3
     assert merge_topics(np.random.default_rng(1), problem, state) is state
 

@@ -7,7 +7,8 @@ from thincrm.data.counts import as_counts, tokens
 from thincrm.data.covariates import covariates
 from thincrm.gibbs import topic_guess
 from thincrm.gibbs.chains import run_chain
-from thincrm.gibbs.topics import SWEEP, TopicProblem, log_odds_of, start_state
+from thincrm.gibbs.topic_start import start_state
+from thincrm.gibbs.topics import SWEEP, TopicProblem, log_odds_of
 from thincrm.levy import BetaProcess, GammaProcess
 from thincrm.likelihood import (
     GammaNegativeBinomialFactor,

@@ -15,6 +15,7 @@ from thincrm.gibbs.topics import (
     redraw_shape,
     redraw_tokens,
     redraw_topics,
+    wake_topics,
 )
 from thincrm.likelihood.usage import token_rates
 from thincrm.testing import assert_passed, assert_rejected, exact_rank_test, two_sample_test
@@ -84,8 +85,9 @@ def test_whole_sweep(name):
 @pytest.mark.parametrize("name", [name for name in WORLDS if name.startswith(("always", "bump"))])
 def test_whole_sweep_there_and_back(name):
     """Where every other block is reversible a sweep's reversal is known, and ranks are exact."""
-    back = [block(backwards if update is redraw_tokens else update) for update in STEPS[::-1]]
-    assert_passed(rank(name, SWEEPS, backward=back))
+    back = [backwards if update is redraw_tokens else update for update in STEPS[::-1]]
+    back.insert(back.index(redraw_activations), wake_topics)
+    assert_passed(rank(name, SWEEPS, backward=[block(update) for update in back]))
 
 
 def weights_without_openness(usage, log_odds_TK, *rest):

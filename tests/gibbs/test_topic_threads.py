@@ -6,11 +6,13 @@ from itertools import chain
 
 import numpy as np
 import pytest
+from topic_world import counts_of
 
 from thincrm.data.counts import as_counts, tokens
 from thincrm.data.covariates import covariates
 from thincrm.gibbs.chains import run_chain
-from thincrm.gibbs.topics import SWEEP, TopicProblem, expand, rows_of, start_state
+from thincrm.gibbs.topic_start import expand, start_state
+from thincrm.gibbs.topics import SWEEP, TopicProblem, rows_of
 from thincrm.levy import BetaProcess, GammaProcess
 from thincrm.likelihood import (
     GammaNegativeBinomialFactor,
@@ -125,15 +127,17 @@ def check_evidence(problem, state):
         np.testing.assert_array_equal(row, (size_DK > j).sum(0))
     cells_PK = np.zeros((problem.tokens.n_words, K), int)
     np.add.at(cells_PK, (word, state.topic), 1)
-    fresh_PK = evidence.counts[:, :K]
-    assert not evidence.counts[:, K:].any()
+    fresh_PK = counts_of(evidence)
+    assert not evidence.counts[:, evidence.seats.size :].any()
     assert np.all(fresh_PK <= cells_PK)
     assert np.all((fresh_PK > 0) == (cells_PK > 0))
     document, topic, size = state.usage.pairs(problem.tokens)
     found = np.zeros_like(size_DK)
     found[document, topic] = size
     np.testing.assert_array_equal(found, size_DK)
-    np.testing.assert_allclose(state.theta[:, :K].sum(0), 1.0, rtol=1e-5)
+    assert np.isin(np.flatnonzero(evidence.total), state.seats).all()
+    np.testing.assert_allclose(state.theta[:, : state.seats.size].sum(0), 1.0, rtol=1e-5)
+    assert not state.theta[:, state.seats.size :].any()
 
 
 @every_product

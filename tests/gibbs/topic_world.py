@@ -4,13 +4,20 @@ Replicate r has topics, covariate rows and documents of its own; its topics are 
 the rows of the others (log odds -inf), so one sweep moves all of them, independently.
 """
 
+from collections import namedtuple
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit, gammaln
 
 from thincrm.data.counts import Tokens
-from thincrm.gibbs.topics import TopicProblem, TopicState, count_topics, redraw_tokens
+from thincrm.gibbs.topics import (
+    TopicProblem,
+    TopicState,
+    add_silent,
+    count_topics,
+    redraw_tokens,
+)
 from thincrm.levy import BetaProcess, GammaProcess
 from thincrm.likelihood import (
     GammaNegativeBinomialFactor,
@@ -26,31 +33,40 @@ ROW = np.repeat(np.arange(TIMES.size), TRIALS)
 
 
 class SideBySide:
-    """A thinning function for R replicates: blocks of rows and atoms, -inf between them."""
+    """A thinning function for R replicates: blocks of rows and atoms, -inf between them.
+
+    An atom's last variable is the replicate it belongs to.
+    """
 
     def __init__(self, thinning, n_replicates, n_topics):
-        self.inner, self.n_replicates, self.n_topics = thinning, n_replicates, n_topics
-        self.inner_prepared = thinning.prepare(np.repeat(TIMES, TRIALS))
+        self.inner, self.owner_K = thinning, np.repeat(np.arange(n_replicates), n_topics)
+        self.prepared, self.n_replicates = thinning.prepare(np.repeat(TIMES, TRIALS)), n_replicates
 
-    def _blocks(self, table):
-        """Return the (T, R K) diagonal blocks of a (R T, R K) table."""
-        R, T, K = self.n_replicates, TIMES.size, self.n_topics
-        diagonal = table.reshape(R, T, R, K)[np.arange(R), :, np.arange(R), :]
-        return np.ascontiguousarray(diagonal.transpose(1, 0, 2)).reshape(T, R * K)
+    def _own(self, table, x):
+        """Return the (T, K) rows of a (R T, K) table that are of each atom's replicate."""
+        own_KT = table.reshape(self.n_replicates, TIMES.size, -1)[x.owner, :, np.arange(len(x[0]))]
+        return np.ascontiguousarray(own_KT.T)
 
     def draw(self, rng, n_atoms, prepared):
-        return self.inner.draw(rng, n_atoms, self.inner_prepared)
+        self.kind = type(x := self.inner.draw(rng, n_atoms, self.prepared))
+        return namedtuple("Owned", (*x._fields, "owner"))(*x, self.owner_K)
+
+    def inside(self, x):
+        """Return the (T, K) log odds of atoms at the rows of their own replicate."""
+        return self.inner.log_odds(self.kind(*x[:-1]), self.prepared)
 
     def log_odds(self, x, prepared):
-        R, T, K = self.n_replicates, TIMES.size, self.n_topics
-        inner = self.inner.log_odds(x, self.inner_prepared).reshape(T, R, K)
-        out = np.full((R, T, R, K), -np.inf)
-        out[np.arange(R), :, np.arange(R), :] = inner.transpose(1, 0, 2)
-        return out.reshape(R * T, R * K)
+        out = np.full((self.n_replicates, TIMES.size, x.owner.size), -np.inf)
+        out[x.owner, :, np.arange(x.owner.size)] = self.inside(x).T
+        return out.reshape(-1, x.owner.size)
 
     def redraw(self, rng, x, evidence, prepared):
-        inside = GateEvidence(self._blocks(evidence.positive), TRIALS, self._blocks(evidence.log_q))
-        return self.inner.redraw(rng, x, inside, self.inner_prepared)
+        own = GateEvidence(
+            self._own(evidence.positive, x),
+            evidence.trials[: TIMES.size],
+            self._own(evidence.log_q, x),
+        )
+        return type(x)(*self.inner.redraw(rng, self.kind(*x[:-1]), own, self.prepared), x.owner)
 
 
 @dataclass(frozen=True)
@@ -83,7 +99,7 @@ class World:
         R, K, P, T = self.n_replicates, self.n_topics, self.n_words, TIMES.size
         thinning = SideBySide(self.thinning, R, K)
         x = thinning.draw(rng, R * K, None)
-        open_TRK = expit(self.thinning.log_odds(x, thinning.inner_prepared)).reshape(T, R, K)
+        open_TRK = expit(thinning.inside(x)).reshape(T, R, K)
         if self.poisson:
             mass_RK = rng.gamma(self.mass, 1 / self.rate, (R, K))
             shape_RK = np.full((R, K), self.shape or 1.0)
@@ -167,11 +183,11 @@ def as_state(problem, label_N, fresh_N, theta_PK, shape_K, log_mass_K, x, level=
     theta = np.zeros((len(theta_PK), padded(problem.n_topics)), np.float32)
     theta[:, : problem.n_topics] = theta_PK
     return TopicState(
-        topic=label_N, theta=theta, concentration=problem.concentration or 1.0,
-        shape=np.array(shape_K), log_mass=np.array(log_mass_K), x=x, levy=problem.levy,
-        usage=usage, evidence=evidence._replace(counts=counts),
-        burstiness=problem.burstiness or 0.0, level=level_D,
-        log_share=None if level is None else np.full(n_levels, -np.log(n_levels)),
+        topic=label_N, theta=theta, seats=np.arange(problem.n_topics),
+        concentration=problem.concentration or 1.0, shape=np.array(shape_K),
+        log_mass=np.array(log_mass_K), x=x, levy=problem.levy, usage=usage,
+        evidence=evidence._replace(counts=counts), burstiness=problem.burstiness or 0.0,
+        level=level_D, log_share=None if level is None else np.full(n_levels, -np.log(n_levels)),
     )  # fmt: skip
 
 
@@ -185,6 +201,27 @@ def backwards(rng, problem, state):
         rng, replace(problem, tokens=turned), replace(state, topic=state.topic[flip])
     )
     return replace(out, topic=out.topic[flip])
+
+
+def all_topics(rng, problem, state):
+    """Draw the topics that the sweep leaves out, as they hold no token and nobody asks for them."""
+    if not isinstance(state, TopicState) or state.seats.size == problem.n_topics:
+        return state
+    return add_silent(rng, state, np.ones(problem.n_topics, bool))
+
+
+def topics_of(state):
+    """Return the (P, K) topics and their counts, where all take part."""
+    assert state.seats.size == state.shape.size
+    place = np.argsort(state.seats)
+    return state.theta[:, place].astype(float), counts_of(state.evidence)
+
+
+def counts_of(evidence):
+    """Return the (P, K) counts of all topics."""
+    counts = np.zeros((len(evidence.counts), evidence.positive.shape[1]), np.int64)
+    counts[:, evidence.seats] = evidence.counts[:, : evidence.seats.size]
+    return counts
 
 
 def many(world):
@@ -202,7 +239,8 @@ def block(update):
 
     def lifted(rng, state):
         n, batches = state
-        return n, [(problem, update(rng, problem, one)) for problem, one in batches]
+        moved = [(problem, update(rng, problem, one)) for problem, one in batches]
+        return n, [(problem, all_topics(rng, problem, one)) for problem, one in moved]
 
     return lifted
 
@@ -228,12 +266,11 @@ def _values(world, problem, state):
     size_RDK = sizes(problem, state).reshape(R, D, R, K)[np.arange(R), :, np.arange(R), :]
     total_RK = size_RDK.sum(1)
     log_mass_RK, shape_RK = state.log_mass.reshape(R, K), state.shape.reshape(R, K)
-    theta_PRK = state.theta[:, : R * K].astype(float).reshape(-1, R, K)
-    count_PRK = state.evidence.counts[:, : R * K].reshape(-1, R, K)
+    theta_PRK, count_PRK = (table.reshape(-1, R, K) for table in topics_of(state))
     log_theta = np.log(np.maximum(theta_PRK, 1e-30))
-    inner = problem.thinning
-    odds_TK = inner.inner.log_odds(state.x, inner.inner_prepared)
-    p_RDK = expit(odds_TK).reshape(TIMES.size, R, K).transpose(1, 0, 2)[:, ROW]
+    p_RDK = (
+        expit(problem.thinning.inside(state.x)).reshape(TIMES.size, R, K).transpose(1, 0, 2)[:, ROW]
+    )
     mass_RK = np.exp(log_mass_RK)
     if world.odds is None:
         q = (mass_RK / (1 + mass_RK) if world.poisson else mass_RK)[:, None]

@@ -59,7 +59,7 @@ def test_silent_documents_are_sure_or_as_silent_as_the_loudest_there():
     positive = np.zeros((6, size), int)
     positive[2] = 1
     trials = np.array([5, 0, 4, 0, 3, 0])
-    evidence = TopicEvidence(None, positive, None, trials)
+    evidence = TopicEvidence(None, positive, None, trials, None)
     odds = np.tile([[0.3], [1.0]], (1, size))
     found = level_gates(np.random.default_rng(3), usage, evidence, odds)
     a, quiet, least = expit(0.3), (1 - Q[0]) ** 0.8, (1 - Q[2]) ** 0.8
@@ -76,7 +76,7 @@ def test_masses_have_the_right_conditional():
     rng, size = np.random.default_rng(4), 100_000
     count_D, level_D, opened = np.array([3, 0, 6, 1]), np.array([0, 1, 2, 2]), [1, 1, 2]
     above = np.tile([[(count_D > j).sum()] for j in range(6)], (1, size))
-    evidence = TopicEvidence(None, None, above, None)
+    evidence = TopicEvidence(None, None, above, None, None)
     open_TK = np.tile(np.array(opened)[:, None], (1, size))
     grid = np.linspace(-9.0, 4.0, 4001)
     log_density = 0.7 * grid - 0.5 * np.exp(grid)  # of log m: a gamma prior
@@ -113,7 +113,7 @@ def test_extreme_masses_give_no_nan():
     above = np.array([[0, 0, 3, 2]])
     found = FACTOR.mass_evidence(
         np.random.default_rng(0), np.ones(4), log_mass,
-        TopicEvidence(None, None, above, None), np.ones((3, 4), int),
+        TopicEvidence(None, None, above, None, None), np.ones((3, 4), int),
     )  # fmt: skip
     np.testing.assert_array_equal(found.hits, above[0])  # a restaurant has a first table
 

@@ -39,7 +39,9 @@ def columns(case, seed=1, error=1.0):
     concentration, counts = CASES[case]
     counts_PK = np.zeros((len(counts), padded(N_TOPICS)), np.int32)
     counts_PK[:, :N_TOPICS] = np.array(counts)[:, None]
-    theta = draw_topics(np.random.default_rng(seed), counts_PK, error * concentration, N_TOPICS)
+    theta = draw_topics(
+        np.random.default_rng(seed), counts_PK, error * concentration, np.arange(N_TOPICS)
+    )
     assert theta.dtype == np.float32
     assert not theta[:, N_TOPICS:].any()
     return theta[:, :N_TOPICS].astype(float)
@@ -118,9 +120,9 @@ def density_of(monkeypatch, update):
     return lambda value: float(caught[0](np.log([value]))[0])
 
 
-def concentration_density(monkeypatch, counts_PK, n_topics):
+def concentration_density(monkeypatch, counts_PK):
     def update():
-        moved = redraw_concentration(np.random.default_rng(0), counts_PK, 0.7, n_topics)
+        moved = redraw_concentration(np.random.default_rng(0), counts_PK, 0.7)
         assert moved == pytest.approx(0.7)
 
     return density_of(monkeypatch, update)
@@ -145,7 +147,7 @@ def test_concentration_has_its_conditional(monkeypatch):
     rng = np.random.default_rng(2)
     for n_topics in (1, 3):
         counts = counts_of(rng, 0.5, n_topics)
-        density = concentration_density(monkeypatch, counts, n_topics)
+        density = concentration_density(monkeypatch, counts)
         check_conditional(log_joint(counts, n_topics), density, GRID)
         for prior in ((1.1, 1.0), (1.0, 1.1)):
             with pytest.raises(AssertionError, match="the conditional says"):
@@ -154,7 +156,7 @@ def test_concentration_has_its_conditional(monkeypatch):
 
 def test_concentration_without_tokens_is_the_prior(monkeypatch):
     counts = np.zeros((4, 16), np.int32)
-    check_conditional(log_joint(counts, 3), concentration_density(monkeypatch, counts, 3), GRID)
+    check_conditional(log_joint(counts, 3), concentration_density(monkeypatch, counts), GRID)
 
 
 def test_burstiness_has_its_conditional(monkeypatch):
@@ -204,7 +206,7 @@ def functionals(state):
 
 
 def redraw(rng, state):
-    return redraw_concentration(rng, state[1], state[0], 3), state[1]
+    return redraw_concentration(rng, state[1], state[0]), state[1]
 
 
 @pytest.mark.joint

@@ -38,7 +38,8 @@ def evidence_of(count_DK, row_D, n_rows=4):
     above = np.stack([(count_DK > j).sum(0) for j in range(max(1, count_DK.max()))])
     counts = np.zeros((1, padded(count_DK.shape[1])), int)
     counts[0, : count_DK.shape[1]] = count_DK.sum(0)
-    return TopicEvidence(counts, positive, above, np.bincount(row_D, minlength=n_rows))
+    trials, seats = np.bincount(row_D, minlength=n_rows), np.arange(positive.shape[1])
+    return TopicEvidence(counts, positive, above, trials, seats)
 
 
 EVIDENCE = evidence_of(COUNT_DK, ROW)
@@ -246,6 +247,7 @@ def test_open_gates_have_their_law():
         np.tile([[1], [0]], (1, size)),
         np.ones((1, size), int),
         np.array([3, 2]),
+        np.arange(size),
     )
     usage = PoissonFactor().usage(np.full(size, 0.7), np.full(size, np.log(1.3)))
     log_odds = np.tile([[0.2], [-1.0]], (1, size))

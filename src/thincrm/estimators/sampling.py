@@ -15,14 +15,13 @@ from thincrm.estimators.journal import Journal
 from thincrm.gibbs.chains import Standing, run_chain
 from thincrm.gibbs.progress import Sweeps
 from thincrm.gibbs.topic_merges import merge_topics
+from thincrm.gibbs.topic_start import expand, start_state
 from thincrm.gibbs.topics import (
     SWEEP,
     TopicProblem,
     TopicState,
-    expand,
     log_odds_of,
     rows_of,
-    start_state,
     usage_of,
 )
 from thincrm.likelihood.levels import spread
@@ -149,7 +148,7 @@ def keep(problem: TopicProblem, state: TopicState, chain: int, sweep: int) -> To
     return TopicDraw(
         chain=chain,
         sweep=sweep,
-        words=sparse.csc_array(state.evidence.counts[:, used]),
+        words=sparse.csc_array(state.evidence.of(used)),
         concentration=state.concentration,
         usage=usage_of(problem, state).of(used),
         log_odds=log_odds_of(problem, state.x)[:, used],
@@ -165,8 +164,7 @@ def keep(problem: TopicProblem, state: TopicState, chain: int, sweep: int) -> To
 def log_joint(problem: TopicProblem, state: TopicState) -> float:
     """Return log p(words, their topics, levels | globals); topics, gates, usages are out."""
     words, a = len(state.theta), state.concentration
-    counts = state.evidence.counts[:, : problem.n_topics]
-    total = state.evidence.total
+    counts, total = state.evidence.counts, state.evidence.total
     fit = (gammaln(words * a) - gammaln(words * a + total)).sum()
     cells = counts[counts > 0]
     fit += (gammaln(a + cells) - gammaln(a)).sum()

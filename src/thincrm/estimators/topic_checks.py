@@ -95,8 +95,10 @@ def check_state(frame: Frame, state: Any) -> None:
     need(n_topics >= frame.n_topics, "the number of topics")
     places(state.topic, (n_tokens,), n_topics, "the tokens' topics")
     need(isinstance(state.theta, np.ndarray) and state.theta.dtype == np.float32, "the topics")
-    need(state.theta.shape == (n_words, padded(n_topics)), "the topics")
+    _check_seats(state.seats, n_topics)
+    need(state.theta.shape == (n_words, padded(state.seats.size)), "the topics")
     need(np.all(np.isfinite(state.theta) & (state.theta >= 0)), "the topics")
+    need(state.asleep is None, "the topics asleep")
     positive(state.concentration, "the concentration")
     positive(state.burstiness, "the burstiness", zero=True)
     floats(state.shape, (n_topics,), "the state's shapes")
@@ -114,11 +116,19 @@ def check_state(frame: Frame, state: Any) -> None:
     places(state.usage.size, (n_tokens,), n_tokens + 1, "the documents' topics")
 
 
+def _check_seats(seats: Any, n_topics: int) -> None:
+    """Refuse columns that are not of different topics."""
+    need(isinstance(seats, np.ndarray) and seats.ndim == 1, "the topics that take part")
+    places(seats, seats.shape, n_topics, "the topics that take part")
+    need(np.unique(seats).size == seats.size, "the topics that take part")
+
+
 def _check_evidence(frame: Frame, state: TopicState, n_topics: int) -> None:
     found, n_tokens = state.evidence, int(frame.length.sum())
     n_levels = max(1, frame.likelihood.n_levels)
     need(isinstance(found, TopicEvidence), "the counts")
-    places(found.counts, state.theta.shape, n_tokens + 1, "the counts")
+    _check_seats(found.seats, n_topics)
+    places(found.counts, (frame.n_words, padded(found.seats.size)), n_tokens + 1, "the counts")
     places(found.trials, (len(frame.trials) * n_levels,), np.inf, "the counts")
     trials_TB = found.trials.reshape(-1, n_levels)
     need(np.array_equal(trials_TB.sum(axis=1), frame.trials), "the counts")
@@ -126,3 +136,5 @@ def _check_evidence(frame: Frame, state: TopicState, n_topics: int) -> None:
     need(np.all(found.positive <= found.trials[:, None]), "the counts")
     need(isinstance(found.above, np.ndarray) and found.above.ndim == 2, "the counts")
     places(found.above, (len(found.above), n_topics), np.inf, "the counts")
+    used = np.flatnonzero(found.total)
+    need(np.isin(used, found.seats).all() and np.isin(used, state.seats).all(), "the counts")

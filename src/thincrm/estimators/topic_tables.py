@@ -219,9 +219,8 @@ def _opened_and_shares(draw: TopicDraw, log_odds_TK: Float) -> Float:
 
     Both at once, because the log odds at new times are the costly part.
     """
-    mean_K = draw.usage.log_mean
     opened_TK = expit(log_odds_TK)
-    rate_TK = opened_TK * np.exp(mean_K - mean_K.max())
+    rate_TK = opened_TK * draw.usage.mean
     return np.stack([opened_TK, rate_TK / np.maximum(rate_TK.sum(1, keepdims=True), 1e-300)])
 
 

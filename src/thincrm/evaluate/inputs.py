@@ -58,9 +58,7 @@ def check_log_prior(log_prior_C: ArrayLike, n_candidates: int) -> Float:
 
 def mean_words(usage: Usage, log_odds_CK: Float) -> Float:
     """Return the (C, K) expected words of a document in each topic: a shape_k q_k / (1 - q_k)."""
-    if usage.log_share is not None:
-        return np.asarray(expit(log_odds_CK) * np.exp(usage.log_mean))
-    return np.asarray(expit(log_odds_CK) * usage.shape * usage.q * np.exp(-usage.log_rest))
+    return np.asarray(expit(log_odds_CK) * usage.mean)
 
 
 def known_tokens(documents: Tokens, theta_PK: np.ndarray, mean_CK: Float) -> Tokens:

@@ -1,8 +1,9 @@
 """The topic models' sweep: an ordered list of updates of a state.
 
-levels -> tokens -> activations -> (shape -> masses -> their law) and topics. Gates and usages are
-integrated out of the levels, the tokens and the activations; the other updates draw, for
-themselves, how many silent documents are open. So nothing of size documents x topics is ever made.
+levels -> who is awake -> tokens -> activations -> (shape -> masses -> their law) and topics. Gates
+and usages are integrated out of the levels, the tokens and the activations; the other updates draw,
+for themselves, how many silent documents are open. So nothing of size documents x topics is ever
+made.
 """
 
 from __future__ import annotations
@@ -17,10 +18,8 @@ import numpy as np
 
 from thincrm.data.counts import Tokens
 from thincrm.gibbs.document_topics import DocumentTopics, UsageCounts, add_up, share_out
-from thincrm.gibbs.topic_guess import first_topics
 from thincrm.levy.learning import learn
 from thincrm.likelihood.documents import (
-    NO_COUNTS,
     Corpus,
     Rates,
     count_documents,
@@ -36,14 +35,13 @@ from thincrm.likelihood.usage import (
     padded,
     token_rates,
 )
-from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.arrays import Bool, Float, Int
 from thincrm.numerics.streams import fresh_key
 from thincrm.numerics.threads import map_blocks
-from thincrm.ports import GateEvidence
 
-__all__ = ["SWEEP", "TopicProblem", "TopicState", "start_state"]
+__all__ = ["SWEEP", "TopicProblem", "TopicState"]
 
-_MOST_REPAIRS = 50
+RARE = 1.0  # tokens expected of a topic that is sometimes asleep
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,8 @@ class TopicState:
     """Where a chain stands. `topic` is per token; everything else is global."""
 
     topic: np.ndarray  # N
-    theta: np.ndarray  # P x K, float32, columns padded to whole lanes
+    theta: np.ndarray  # P x A, float32: of topics `seats`; columns padded to whole lanes
+    seats: Int  # A: topics that take part: all that hold tokens, and others that are awake
     concentration: float
     shape: Float  # K
     log_mass: Float  # K
@@ -82,6 +81,7 @@ class TopicState:
     burstiness: float = 0.0  # 1 / s
     level: np.ndarray | None = None  # D; None: the likelihood has no levels
     log_share: Float | None = None  # B: of the levels
+    asleep: Bool | None = None  # K: gets no token this sweep; None: nobody is
 
 
 Update = Callable[[np.random.Generator, TopicProblem, TopicState], TopicState]
@@ -119,7 +119,7 @@ def redraw_levels(rng: np.random.Generator, problem: TopicProblem, state: TopicS
     usage, log_odds = usage_of(problem, state), log_odds_of(problem, state.x)
     level = draw_levels(key, items, problem.row, problem.tokens.start, state.usage, usage, log_odds)
     found = count_usage(problem, corpus_of(problem, level), state.usage)
-    evidence = TopicEvidence(state.evidence.counts, *found)
+    evidence = TopicEvidence(state.evidence.counts, *found, state.evidence.seats)
     return replace(state, level=level, evidence=evidence)
 
 
@@ -130,12 +130,40 @@ def redraw_shares(rng: np.random.Generator, problem: TopicProblem, state: TopicS
     return replace(state, log_share=draw_shares(rng, state.level, problem.likelihood.n_levels))
 
 
+def wake_topics(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
+    """Choose the topics that take part in this sweep.
+
+    A topic is awake with probability min(1, m_k / RARE), m_k = D shape q / (1 - q) being the tokens
+    it would have were it open everywhere. One that sleeps keeps its tokens and its curve, and gets
+    no more tokens. As m_k depends on nothing that tokens and curves change, each of their updates
+    leaves the posterior alone, whoever is awake. Unused atoms have next to no mass, so that few are
+    awake, whatever the truncation.
+    """
+    expected_K = problem.row.size * usage_of(problem, state).mean
+    awake = rng.random(problem.n_topics) * RARE < expected_K
+    awake[: problem.n_background] = True
+    return replace(add_silent(rng, state, awake), asleep=~awake)
+
+
+def add_silent(rng: np.random.Generator, state: TopicState, wanted_K: Bool) -> TopicState:
+    """Return the state with topics that hold tokens, and those wanted that hold none, drawn."""
+    used = state.evidence.total > 0
+    held, silent = np.flatnonzero(used[state.seats]), np.flatnonzero(wanted_K & ~used)
+    seats = np.concatenate([state.seats[held], silent])
+    nothing = np.zeros((len(state.theta), silent.size), np.int32)
+    fresh = draw_topics(rng, nothing, state.concentration, np.arange(silent.size))
+    theta = np.zeros((len(state.theta), padded(seats.size)), np.float32)
+    theta[:, : held.size] = state.theta[:, held]
+    theta[:, held.size : seats.size] = fresh[:, : silent.size]
+    return replace(state, theta=theta, seats=seats)
+
+
 def redraw_tokens(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
-    """Redraw every token's topic."""
+    """Redraw every token's topic, of those that are awake."""
     key, topic = fresh_key(rng), state.topic.copy()
     corpus, rates = corpus_of(problem, state.level), rates_of(problem, state)
     usage = DocumentTopics.empty(problem.tokens, topic.dtype)
-    counts: dict[int, np.ndarray] = defaultdict(lambda: np.zeros(state.theta.shape, np.int32))
+    counts: dict[int, np.ndarray] = defaultdict(lambda: np.zeros(rates.theta_PK.shape, np.int32))
 
     def redraw(first: int, stop: int) -> None:
         redraw_documents(first, stop, key, corpus, rates, topic, *usage, counts[get_ident()])
@@ -144,7 +172,8 @@ def redraw_tokens(rng: np.random.Generator, problem: TopicProblem, state: TopicS
     total, *others = counts.values()
     for more in others:
         total += more
-    return replace(state, topic=topic, usage=usage, evidence=TopicEvidence(total, *found))
+    evidence = TopicEvidence(total, *found, state.seats)
+    return replace(state, topic=topic, usage=usage, evidence=evidence)
 
 
 def corpus_of(problem: TopicProblem, level_D: np.ndarray | None) -> Corpus:
@@ -177,27 +206,37 @@ def count_usage(
 
 
 def rates_of(problem: TopicProblem, state: TopicState) -> Rates:
-    """Return the pieces of the token weights."""
+    """Return the token weights, in pieces, of topics that take part; those asleep weigh nothing."""
     usage, log_odds = spread(usage_of(problem, state), log_odds_of(problem, state.x))
-    longest = int(np.diff(problem.tokens.start).max(initial=0))
-    return token_rates(usage, log_odds, state.theta, state.burstiness, longest)
+    longest, seats = int(np.diff(problem.tokens.start).max(initial=0)), state.seats
+    usage, log_odds = usage.of(seats), log_odds[:, seats]
+    rates = token_rates(usage, log_odds, state.theta, state.burstiness, longest)
+    if state.asleep is not None:
+        still = np.flatnonzero(state.asleep[seats])
+        rates.gain_K[still] = rates.shape_K[still] = rates.unused_TK[:, still] = 0.0
+    place = np.zeros(problem.n_topics, np.int32)
+    place[seats] = np.arange(seats.size)
+    return rates._replace(place_K=place, name_K=seats.astype(np.int32))
 
 
 def redraw_activations(
     rng: np.random.Generator, problem: TopicProblem, state: TopicState
 ) -> TopicState:
-    """Redraw the thinning function's variables, gates integrated out."""
-    usage = usage_of(problem, state)
+    """Redraw the thinning function's variables of topics that take part, gates integrated out."""
+    topics = state.seats[state.seats >= problem.n_background]
+    usage = usage_of(problem, state).of(topics)
+    seen = state.evidence._replace(positive=state.evidence.positive[:, topics])
     if state.level is None:
-        gates = gate_evidence(usage, state.evidence)
+        gates = gate_evidence(usage, seen)
     else:
-        gates = level_gates(rng, usage, state.evidence, log_odds_of(problem, state.x))
-    thinned = GateEvidence(
-        gates.positive[:, problem.n_background :],
-        gates.trials,
-        gates.log_q[:, problem.n_background :],
-    )
-    return replace(state, x=problem.thinning.redraw(rng, state.x, thinned, problem.prepared))
+        gates = level_gates(rng, usage, seen, log_odds_of(problem, state.x)[:, topics])
+    atoms = topics - problem.n_background
+    some = type(state.x)(*(part[atoms] for part in state.x))
+    moved = problem.thinning.redraw(rng, some, gates, problem.prepared)
+    x = type(state.x)(*(part.copy() for part in state.x))
+    for part, new in zip(x, moved, strict=True):
+        part[atoms] = new
+    return replace(state, x=x)
 
 
 def _open(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> Int:
@@ -251,12 +290,13 @@ def redraw_topics(
     state: TopicState,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> TopicState:
-    """Redraw the concentration with the topics integrated out, then the topics."""
-    counts, concentration = state.evidence.counts, state.concentration
+    """Redraw the concentration with the topics integrated out, then those that hold tokens."""
+    seen, concentration = state.evidence, state.concentration
     if problem.concentration is None:
-        concentration = redraw_concentration(rng, counts, concentration, problem.n_topics)
-    theta = draw_topics(rng, counts, concentration, problem.n_topics, meanwhile)
-    return replace(state, concentration=concentration, theta=theta)
+        concentration = redraw_concentration(rng, seen.counts, concentration)
+    held = np.flatnonzero(seen.total[seen.seats])
+    theta = draw_topics(rng, seen.counts, concentration, held, meanwhile)
+    return replace(state, concentration=concentration, theta=theta, seats=seen.seats[held])
 
 
 WITHOUT_WORDS: tuple[Update, ...] = (redraw_shape, redraw_masses, redraw_levy, redraw_bursts)
@@ -274,87 +314,18 @@ def redraw_globals(
             moved = update(rng, problem, moved)
 
     new = redraw_topics(rng, problem, state, meanwhile)
-    return replace(moved, concentration=new.concentration, theta=new.theta)
+    moved = replace(moved, concentration=new.concentration, theta=new.theta, seats=new.seats)
+    return replace(moved, asleep=None)
 
 
 SWEEP: tuple[Update, ...] = (
     redraw_levels,
     redraw_shares,
+    wake_topics,
     redraw_tokens,
     redraw_activations,
     redraw_globals,
 )
-
-
-def start_state(rng: np.random.Generator, problem: TopicProblem) -> TopicState:
-    """Return a state to start from: tokens guessed, everything else redrawn to fit them."""
-    n_topics, documents = problem.n_topics, problem.tokens
-    topic = first_topics(rng, documents, n_topics)
-    level, log_share = first_levels(problem)
-    usage, evidence = count_topics(problem, topic, level)
-    shape = problem.likelihood.start_shape(n_topics)
-    mean_K = np.maximum(evidence.total, 0.5) / np.maximum(evidence.positive.sum(0), 1)
-    state = TopicState(
-        topic=topic,
-        theta=np.zeros(evidence.counts.shape, np.float32),
-        concentration=problem.concentration or 0.05,
-        shape=shape,
-        log_mass=problem.likelihood.start_log_mass(shape, mean_K),
-        x=problem.thinning.draw(rng, n_topics - problem.n_background, problem.prepared),
-        levy=problem.levy,
-        usage=usage,
-        evidence=evidence,
-        burstiness=0.02 if problem.burstiness is None else problem.burstiness,
-        level=level,
-        log_share=log_share,
-    )
-    for update in (redraw_activations,) * 10 + (redraw_topics,):
-        state = update(rng, problem, state)
-    for _ in range(_MOST_REPAIRS):
-        shut = _in_shut_topics(problem, state)
-        if not shut.any():
-            break
-        for update in (_leave_shut_topics, redraw_activations, redraw_topics):
-            state = update(rng, problem, state)
-    return state
-
-
-def first_levels(problem: TopicProblem) -> tuple[np.ndarray | None, Float | None]:
-    """Return levels of documents, and their shares, to start from; None where there are none."""
-    if problem.likelihood.n_levels == 0:
-        return None, None
-    level = problem.likelihood.start_levels(np.diff(problem.tokens.start))
-    seen = 1.0 + np.bincount(level, minlength=problem.likelihood.n_levels)
-    return level, np.log(seen / seen.sum())
-
-
-def _in_shut_topics(problem: TopicProblem, state: TopicState) -> np.ndarray:
-    """Tell which tokens are in a topic that is shut for sure at their document's row.
-
-    A sweep never gets into such a state, and is slow to leave it.
-    """
-    never_TK = log_odds_of(problem, state.x) == -np.inf
-    row_N = np.repeat(problem.row, np.diff(problem.tokens.start))
-    return np.asarray(never_TK[row_N, state.topic])
-
-
-def _leave_shut_topics(
-    rng: np.random.Generator, problem: TopicProblem, state: TopicState
-) -> TopicState:
-    """Redraw all tokens; those in shut topics start in none, and go back if no topic is open."""
-    n_topics, corpus = problem.n_topics, corpus_of(problem, state.level)
-    theta = np.zeros((len(state.theta), padded(n_topics + 1)), np.float32)
-    theta[:, :n_topics] = state.theta[:, :n_topics]
-    topic = np.where(_in_shut_topics(problem, state), n_topics, state.topic)
-    topic = topic.astype(state.topic.dtype)
-    room = DocumentTopics.empty(problem.tokens, topic.dtype)
-    redraw_documents(
-        0, corpus.order_D.size, fresh_key(rng), corpus,
-        rates_of(problem, replace(state, theta=theta)), topic, *room, NO_COUNTS,
-    )  # fmt: skip
-    topic = np.where(topic == n_topics, state.topic, topic)
-    usage, evidence = count_topics(problem, topic, state.level)
-    return replace(state, topic=topic, usage=usage, evidence=evidence)
 
 
 def count_topics(
@@ -368,31 +339,5 @@ def count_topics(
     counts = np.zeros((documents.n_words, padded(problem.n_topics)), np.int32)
     usage = DocumentTopics.empty(documents, topic_N.dtype) if room is None else room
     count_documents(documents.start, documents.word, topic_N, *usage, counts)
-    return usage, TopicEvidence(counts, *count_usage(problem, corpus_of(problem, level_D), usage))
-
-
-def expand(
-    rng: np.random.Generator, problem: TopicProblem, state: TopicState, n_topics: int
-) -> tuple[TopicProblem, TopicState]:
-    """Return the problem and state with a larger truncation: new atoms come from the prior."""
-    more = n_topics - problem.n_topics
-    problem = replace(problem, n_topics=n_topics)
-    old = state.evidence
-    counts = np.zeros((len(old.counts), padded(n_topics)), np.int32)
-    counts[:, : old.positive.shape[1]] = old.counts[:, : old.positive.shape[1]]
-    fresh = problem.thinning.draw(rng, more, problem.prepared)
-    x = type(state.x)(*(np.concatenate(pair) for pair in zip(state.x, fresh, strict=True)))
-    shape = problem.likelihood.more_shape(rng, state.shape, more)
-    state = replace(
-        state,
-        x=x,
-        shape=shape,
-        log_mass=np.concatenate([state.log_mass, state.levy.draw_log_mass(rng, n_topics)[:more]]),
-        evidence=TopicEvidence(
-            counts,
-            np.pad(old.positive, ((0, 0), (0, more))),
-            np.pad(old.above, ((0, 0), (0, more))),
-            old.trials,
-        ),
-    )
-    return problem, redraw_topics(rng, problem, state)
+    found = count_usage(problem, corpus_of(problem, level_D), usage)
+    return usage, TopicEvidence(counts, *found, np.arange(problem.n_topics))

@@ -38,68 +38,73 @@ def draw_gammas(
     key: np.uint64,
     count_PK: np.ndarray,
     concentration: float,
-    n_topics: int,
-    out_PK: np.ndarray,
+    topic_U: np.ndarray,
+    out_PU: np.ndarray,
 ) -> None:
-    """Fill rows first..stop-1 of `out_PK` with Gamma(concentration + count); a stream a word."""
+    """Fill rows first..stop-1 of `out_PU` with Gamma(concentration + count); a stream a word."""
+    n_topics = topic_U.size
     inverse = 1.0 / concentration
     bound = 1.0 + concentration * math.exp(-1.0)
-    u_K, x_K, scratch_K = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
+    u_U, x_U, scratch_U = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
     for p in range(first, stop):
         state = new_stream(key, p)
         if concentration < 1.0:
-            for k in range(n_topics):
-                u_K[k] = uniform(state) * bound
-            powers(u_K, inverse, x_K, scratch_K)
-        for k in range(n_topics):
-            if count_PK[p, k] > 0 or concentration >= 1.0:
-                out_PK[p, k] = gamma(state, concentration + count_PK[p, k])
+            for i in range(n_topics):
+                u_U[i] = uniform(state) * bound
+            powers(u_U, inverse, x_U, scratch_U)
+        for i in range(n_topics):
+            count = count_PK[p, topic_U[i]]
+            if count > 0 or concentration >= 1.0:
+                out_PU[p, i] = gamma(state, concentration + count)
                 continue
-            x = x_K[k]
-            if u_K[k] > 1.0 or x > _SURE:
-                x = _checked(state, concentration, bound, u_K[k], x)
+            x = x_U[i]
+            if u_U[i] > 1.0 or x > _SURE:
+                x = _checked(state, concentration, bound, u_U[i], x)
                 if x < 0.0:
                     x = gamma(state, concentration)
-            out_PK[p, k] = x
+            out_PU[p, i] = x
 
 
 @compiled
 def normalise(
-    key: np.uint64, count_PK: np.ndarray, concentration: float, n_topics: int, out_PK: np.ndarray
+    key: np.uint64,
+    count_PK: np.ndarray,
+    concentration: float,
+    topic_U: np.ndarray,
+    out_PU: np.ndarray,
 ) -> None:
     """Make every column sum to one; draw those again, in logs, that float32 cannot hold.
 
     A sum of gammas is independent of its shares (Lukacs 1955), so choosing columns by their sums
     leaves the law of the shares alone. With P concentration << 1 unused topics need it.
     """
-    n_words = out_PK.shape[0]
-    total_K, scale_K = np.zeros(n_topics), np.empty(n_topics)
+    n_words, n_topics = out_PU.shape[0], topic_U.size
+    total_U, scale_U = np.zeros(n_topics), np.empty(n_topics)
     for p in range(n_words):
-        for k in range(n_topics):
-            total_K[k] += out_PK[p, k]
+        for i in range(n_topics):
+            total_U[i] += out_PU[p, i]
     shape_P, log_P = np.empty(n_words), np.empty(n_words)
-    for k in range(n_topics):
-        if total_K[k] < _VANISHED:
+    for i in range(n_topics):
+        if total_U[i] < _VANISHED:
             for p in range(n_words):
-                shape_P[p] = concentration + count_PK[p, k]
-            log_dirichlet(new_stream(key, n_words + k), shape_P, log_P)
+                shape_P[p] = concentration + count_PK[p, topic_U[i]]
+            log_dirichlet(new_stream(key, n_words + i), shape_P, log_P)
             for p in range(n_words):
-                out_PK[p, k] = math.exp(log_P[p])
-            total_K[k] = 1.0
-        scale_K[k] = 1.0 / total_K[k]
+                out_PU[p, i] = math.exp(log_P[p])
+            total_U[i] = 1.0
+        scale_U[i] = 1.0 / total_U[i]
     for p in range(n_words):
-        for k in range(n_topics):
-            out_PK[p, k] *= scale_K[k]
+        for i in range(n_topics):
+            out_PU[p, i] *= scale_U[i]
 
 
 @compiled
-def tally(
-    first: int, stop: int, count_PK: np.ndarray, n_topics: int
-) -> tuple[np.ndarray, np.ndarray]:
+def tally(first: int, stop: int, count_PK: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the (K,) totals of words first..stop-1, and how many cells hold 1, 2, ... tokens.
 
     Cells that hold any are first gathered, without a branch: they come in no order.
     """
+    n_topics = count_PK.shape[1]
     total_K, held_K, most = np.zeros(n_topics, np.int64), np.empty(n_topics + 1, np.int64), 0
     sizes = np.zeros(256, np.int64)
     for p in range(first, stop):

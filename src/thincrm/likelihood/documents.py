@@ -72,6 +72,8 @@ class Rates(NamedTuple):
     unused_TK: np.ndarray  # u, float32
     fade_J: Float
     echo_J: Float
+    place_K: np.ndarray  # the column of each topic, int32
+    name_K: np.ndarray  # the topic of each column
 
 
 def bursts(burstiness: float, longest: int) -> tuple[Float, Float]:
@@ -98,9 +100,11 @@ def redraw_documents(
 
     Writes topic_N and, from start_D[d] on, the n_used_D[d] topics of document d with their sizes,
     and zeros up to start_D[d + 1].
-    Adds the fresh draws of word p from topic k to fresh_PK, unless that is empty.
+    Adds the fresh draws of word p from column k to fresh_PK, unless that is empty.
+    A topic of shape 0 keeps the tokens it has; to get no more, it weighs nothing.
     """
     word_N, gain_K, shape_K = corpus.word_N, rates.gain_K, rates.shape_K
+    place_K, name_K = rates.place_K, rates.name_K
     fade_J, echo_J = rates.fade_J, rates.echo_J
     n_words, n_topics = rates.theta_PK.shape
     theta, unused = rates.theta_PK.reshape(-1), rates.unused_TK.reshape(-1)
@@ -129,7 +133,8 @@ def redraw_documents(
         open_stream(state, key, corpus.item_D[d])
         n_used = _0
         for n in range(begin, end):
-            k = unsigned(topic_N[n])
+            k = unsigned(place_K[topic_N[n]])
+            topic_N[n] = k
             if count[k] == 0:
                 slot[k] = n_used
                 used[n_used] = k
@@ -201,7 +206,7 @@ def redraw_documents(
             rest = silent + echo
             place = unsigned(slot[k])
             u = uniform(state)
-            while True:
+            while shape_K[k] > 0.0:
                 x = u * (rest + fresh) - silent
                 if x < 0.0:
                     k = find_topic(x + silent, theta, here, unused, at, width, lane, p * lanes)
@@ -262,13 +267,15 @@ def redraw_documents(
             before[same[j]] = 0
         for j in range(n_used):
             k = unsigned(used[j])
-            used_N[begin + j] = k
+            used_N[begin + j] = name_K[k]
             size_N[begin + j] = count[k]
             count[k] = 0
             excess[j] = 0.0
         for n in range(begin + n_used, end):
             used_N[n] = 0
             size_N[n] = 0
+        for n in range(begin, end):
+            topic_N[n] = name_K[topic_N[n]]
         n_used_D[d] = n_used
 
 

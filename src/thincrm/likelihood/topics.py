@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from thincrm.likelihood.dirichlet import draw_gammas, normalise, tally
-from thincrm.likelihood.usage import MOST_SHAPE
+from thincrm.likelihood.usage import MOST_SHAPE, padded
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.slice import slice_move
 from thincrm.numerics.streams import fresh_key
@@ -32,33 +32,33 @@ def draw_topics(
     rng: np.random.Generator,
     counts_PK: np.ndarray,
     concentration: float,
-    n_topics: int,
+    topic_U: Int,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> np.ndarray:
-    """Draw theta_k ~ Dirichlet(concentration + counts), word by topic, float32.
+    """Draw theta_k ~ Dirichlet(concentration + counts) of some columns; float32, in whole lanes.
 
     This thread does `meanwhile` before it joins the others.
     """
-    theta_PK = np.zeros(counts_PK.shape, np.float32)
+    theta_PU = np.zeros((len(counts_PK), padded(topic_U.size)), np.float32)
     key = fresh_key(rng)
 
     def rows(first: int, stop: int) -> None:
-        draw_gammas(first, stop, key, counts_PK, concentration, n_topics, theta_PK)
+        draw_gammas(first, stop, key, counts_PK, concentration, topic_U, theta_PU)
 
     map_blocks(rows, len(counts_PK), _BLOCK, meanwhile)
-    normalise(key, counts_PK, concentration, n_topics, theta_PK)
-    return theta_PK
+    normalise(key, counts_PK, concentration, topic_U, theta_PU)
+    return theta_PU
 
 
 def redraw_concentration(
-    rng: np.random.Generator, counts_PK: np.ndarray, concentration: float, n_topics: int
+    rng: np.random.Generator, counts_PK: np.ndarray, concentration: float
 ) -> float:
     """Slice the concentration a with the topics integrated out (redraw them after).
 
     log f(a) = sum_k log G(P a) / G(P a + n_k) + sum_kp log G(a + n_kp) / G(a);  unused topics
     drop out. The last sum needs only how many cells hold more than j tokens.
     """
-    total_K, above_J = _word_counts(counts_PK, n_topics)
+    total_K, above_J = _word_counts(counts_PK)
     step_J = np.arange(above_J.size)
     n_words, used_K = len(counts_PK), total_K[total_K > 0]
 
@@ -72,12 +72,13 @@ def redraw_concentration(
     return math.exp(float(moved[0]))
 
 
-def _word_counts(counts_PK: np.ndarray, n_topics: int) -> tuple[Int, Float]:
+def _word_counts(counts_PK: np.ndarray) -> tuple[Int, Float]:
     """Return the (K,) tokens of each topic, and (J,) cells of word and topic with more than j."""
     parts = map_blocks(
-        lambda first, stop: tally(first, stop, counts_PK, n_topics), len(counts_PK), 2 * _BLOCK
+        lambda first, stop: tally(first, stop, counts_PK), len(counts_PK), 2 * _BLOCK
     )
-    total_K, size_J = np.zeros(n_topics, np.int64), np.zeros(max(len(found) for _, found in parts))
+    total_K = np.zeros(counts_PK.shape[1], np.int64)
+    size_J = np.zeros(max(len(found) for _, found in parts))
     for total, found in parts:
         total_K += total
         size_J[: found.size] += found

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, log_expit, logsumexp
+from scipy.special import expit, log_expit
 
 from thincrm.likelihood.documents import Rates, bursts
 from thincrm.likelihood.lanes import LANES
@@ -57,12 +57,12 @@ class Usage(NamedTuple):
         return self.q if self.log_share is None else np.ones(self.shape.size)
 
     @property
-    def log_mean(self) -> Float:
-        """Return the (K,) log expected tokens of an open topic: shape q / (1 - q)."""
-        if self.log_share is None:
-            return np.log(self.shape) + np.log(self.q) - self.log_rest
-        log_odds_B = (np.log(self.q) - self.log_rest)[:, 0]
-        return np.asarray(np.log(self.shape) + logsumexp(self.log_share + log_odds_B))
+    def mean(self) -> Float:
+        """Return the (K,) expected tokens of an open topic: shape q / (1 - q)."""
+        odds = self.q * np.exp(-self.log_rest)
+        if self.log_share is not None:
+            odds = np.exp(self.log_share) @ odds
+        return np.asarray(self.shape * odds)
 
     def at(self, level: int) -> Usage:
         """Return the usage of documents of one level, as if there were no others."""
@@ -79,15 +79,22 @@ class Usage(NamedTuple):
 class TopicEvidence(NamedTuple):
     """What documents say of the globals: integers, so any order of adding gives the same."""
 
-    counts: np.ndarray  # P x K, int32: tokens of word p in topic k; K padded to whole lanes
+    counts: np.ndarray  # P x A, int32: tokens of word p in topic seats[a]; A padded to whole lanes
     positive: Int  # T x K: documents at t with a token in topic k
     above: Int  # J x K: documents with more than j tokens in topic k
     trials: Int  # T: documents
+    seats: Int  # A: topics that took part when tokens were counted; the others have none
 
     @property
     def total(self) -> Int:
         """Return the (K,) tokens of each topic."""
         return np.asarray(self.above.sum(0))
+
+    def of(self, topics: Int) -> np.ndarray:
+        """Return the (P, ...) counts of topics that took part."""
+        place = np.zeros(self.positive.shape[1], np.int64)
+        place[self.seats] = np.arange(self.seats.size)
+        return np.asarray(self.counts[:, place[topics]])
 
 
 def padded(n_topics: int) -> int:
@@ -98,14 +105,18 @@ def padded(n_topics: int) -> int:
 def token_rates(
     usage: Usage, log_odds_TK: Float, theta_PK: np.ndarray, burstiness: float, longest: int
 ) -> Rates:
-    """Return the weights of tokens given activations, as log odds; topics padded to whole lanes."""
+    """Return the weights of tokens given activations, as log odds; topics padded to whole lanes.
+
+    The columns are topics 0, 1, ...
+    """
     n_rows, n_topics = log_odds_TK.shape
     size = theta_PK.shape[1]
     gain, shape = np.zeros(size), np.ones(size)
     gain[:n_topics], shape[:n_topics] = usage.gain, usage.shape
     unused = np.zeros((n_rows, size), np.float32)
     unused[:, :n_topics] = usage.shape * usage.gain * expit(log_odds_TK + usage.log_silent)
-    return Rates(theta_PK, gain, shape, unused, *bursts(burstiness, longest))
+    column = np.arange(size, dtype=np.int32)
+    return Rates(theta_PK, gain, shape, unused, *bursts(burstiness, longest), column, column)
 
 
 def gate_evidence(usage: Usage, evidence: TopicEvidence) -> GateEvidence:

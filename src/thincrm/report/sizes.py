@@ -24,7 +24,7 @@ def sizes(model: Any, matched: list[Int]) -> list[dict[str, str | None]]:
 
 def open_weights(model: Any, matched: list[Int]) -> list[str]:
     """Return how many words a document has of each topic that is open: the mean of n_dk | open."""
-    said = _summaries(model, matched, lambda draw: np.exp(draw.usage.log_mean))
+    said = _summaries(model, matched, lambda draw: draw.usage.mean)
     return [f"{_band(row, '')} words of a document" for row in said]
 
 
