@@ -62,7 +62,8 @@ def one_size(data: str | None, factor: int) -> None:
     watcher.join()
     per_cell = (peak[0] - before - 8 * TOPICS * counts.shape[1]) / counts.nnz
     task, n_tokens = problem(counts, t, TOPICS, tc.SigmoidGP()), int(counts.sum())
-    one, ratio = sum(milliseconds(task, 1, SWEEPS).values()), threads_ratio(task, 2 * SWEEPS)
+    one = sum(milliseconds(task, 1, SWEEPS).values())
+    ratio = threads_ratio(task, max(2 * SWEEPS, 240 // factor))
     print(
         f"{n_tokens:>11,} tokens: {one:8.1f} ms a sweep, {1e6 * one / n_tokens:5.0f} ns a token, "
         f"two threads {ratio:.2f} times as fast; {per_cell:5.1f} bytes a non-zero"

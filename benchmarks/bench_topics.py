@@ -87,6 +87,25 @@ def threads_ratio(task: TopicProblem, n_sweeps: int = 8 * SWEEPS) -> float:
     return float(np.median(spent[0]) / np.median(spent[1]))
 
 
+def print_room(task: TopicProblem, n_sweeps: int = 10 * SWEEPS) -> None:
+    """Print what a sweep takes, one thread, late in a chain with so much room for topics."""
+    spent = []
+    with using_threads(2):
+        state = start_state(sweep_generator(0, 0, 0), task)
+        for sweep in range(n_sweeps):
+            late = sweep >= n_sweeps - SWEEPS
+            with using_threads(1) if late else nullcontext():
+                start = time.perf_counter()
+                for update in SWEEP:
+                    state = update(sweep_generator(0, 0, sweep + 1), task, state)
+            spent += [time.perf_counter() - start] if late else []
+    used, part = state.seats.size, state.evidence.seats.size
+    print(
+        f"room for {task.n_topics:4} topics: {1e3 * float(np.median(spent)):.1f} ms; "
+        f"{part} took part in the last sweep, {used} hold words"
+    )
+
+
 def chains_ratio(path: str | None, n_topics: int) -> float:
     """Return how much two chains get done, each a process of its own, against one alone.
 
@@ -135,6 +154,8 @@ def main() -> None:
     print(f"dynamic sweep, one thread {one:.1f} ms; two threads {ratio:.2f} times as fast")
     print(f"two chains at once, a process each: {chains:.2f} times one")
     print(f"static sweep, one thread {static:.1f} ms")
+    for n_topics in (options.topics, 2 * options.topics, 4 * options.topics):
+        print_room(problem(counts, t, n_topics, SigmoidGP()))
     peer = lda_milliseconds(counts, options.topics)
     if peer is not None:
         print(f"tomotopy LDA, one worker {peer:.1f} ms: a dynamic sweep is {one / peer:.2f} of it")

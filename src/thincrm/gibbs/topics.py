@@ -153,7 +153,8 @@ def add_silent(rng: np.random.Generator, state: TopicState, wanted_K: Bool) -> T
     nothing = np.zeros((len(state.theta), silent.size), np.int32)
     fresh = draw_topics(rng, nothing, state.concentration, np.arange(silent.size))
     theta = np.zeros((len(state.theta), padded(seats.size)), np.float32)
-    theta[:, : held.size] = state.theta[:, held]
+    all_held = held.size == state.seats.size  # as after every sweep
+    theta[:, : held.size] = state.theta[:, slice(held.size) if all_held else held]
     theta[:, held.size : seats.size] = fresh[:, : silent.size]
     return replace(state, theta=theta, seats=seats)
 
