@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -92,6 +93,8 @@ class Journal:
             self.trace.append(row)
         if draw is not None:
             self.draws.append(draw)
+        if self._folder is None:
+            standing = replace(standing, state=None)  # nobody asks, and it is as large as the data
         self._known = (standing, len(self.draws), len(self.trace))
         if self._folder is not None and time.monotonic() >= self._due:
             self._checkpoint()

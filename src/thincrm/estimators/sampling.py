@@ -98,12 +98,12 @@ def _chain(
     if here is None or here.chain != chain:
         here = Standing(chain, 0, start_state(sweep_generator(plan.seed, chain, 0), problem))
         journal.note(here)
-    state: TopicState = here.state
+    states: list[TopicState] = [here.state]  # handed over: each is as large as the corpus
     done = here.sweep
-    del here  # the state it holds is as large as the corpus
-    problem = replace(problem, n_topics=state.shape.size)
+    del here
+    problem = replace(problem, n_topics=states[0].shape.size)
     for sweep in range(done + 1, plan.n_sweeps + 1):
-        state = run_chain(plan.seed, chain, problem, SWEEP, state, range(sweep, sweep + 1))
+        state = run_chain(plan.seed, chain, problem, SWEEP, states.pop(), range(sweep, sweep + 1))
         if plan.merges(sweep):
             state = merge_topics(sweep_generator(plan.seed, chain, sweep, 2), problem, state)
         n_topics = int((state.evidence.total > 0).sum())
@@ -116,6 +116,8 @@ def _chain(
         journal.note(Standing(chain, sweep, state), row, draw)
         seen = seen if draw is None or watch is None else f", {watch(draw)}"
         bar.step(f"{n_topics} topics{seen}")
+        states.append(state)
+        del state
 
 
 def scalars(state: TopicState) -> dict[str, float]:
