@@ -8,7 +8,7 @@ from thincrm.data.covariates import covariates
 from thincrm.gibbs import topic_guess
 from thincrm.gibbs.chains import run_chain
 from thincrm.gibbs.topic_start import start_state
-from thincrm.gibbs.topics import SWEEP, TopicProblem, log_odds_of
+from thincrm.gibbs.topics import SWEEP, TopicProblem, log_odds_of, usage_of
 from thincrm.levy import BetaProcess, GammaProcess
 from thincrm.likelihood import (
     GammaNegativeBinomialFactor,
@@ -102,3 +102,19 @@ def test_a_large_corpus_is_guessed_in_part_and_handed_out(monkeypatch):
     with using_threads(1):
         again = topic_guess.first_topics(np.random.default_rng(3), documents, 12)
     np.testing.assert_array_equal(topic, again)
+
+
+def test_room_for_more_topics_is_left_empty():
+    """The guess is the same however large the truncation; most atoms beyond it weigh nothing."""
+    documents = problem_of("many", "gp", PoissonFactor(), 1).tokens
+    few, many = (
+        topic_guess.first_topics(np.random.default_rng(3), documents, n) for n in (60, 600)
+    )
+    np.testing.assert_array_equal(few, many)
+    for likelihood in LIKELIHOODS:
+        problem = problem_of("many", "gp", likelihood, 600)
+        state = start_state(sweep_generator(3, 0, 0), problem)
+        expected_K = problem.row.size * usage_of(problem, state).mean
+        silent = state.evidence.total == 0
+        assert silent.sum() >= 580
+        assert (expected_K[silent] > 1.0).sum() < 60

@@ -11,18 +11,29 @@ from thincrm.likelihood.usage import Usage, padded, token_rates
 from thincrm.numerics.streams import fresh_key
 from thincrm.numerics.threads import map_blocks
 
-__all__ = ["first_topics", "some_documents"]
+__all__ = ["first_room", "first_topics", "some_documents"]
 
 _MOST_TOKENS = 1_000_000  # guessed one by one at the price of all topics each
 _WORK = 4_000_000  # tokens in all passes together, within 15 to 100 passes
 _USAGE, _NEWNESS, _CONCENTRATION = 3.0, 0.015, 0.05
 _EVEN_PASSES, _EVEN = 10, 0.1
+_FEW, _SHARE = 20, 0.6  # topics to start with: at most so many, or a multiple of root tokens
 _BLOCK = 4096
 
 
+def first_room(documents: Tokens, n_topics: int) -> int:
+    """Return how many topics a chain starts with: no more than the tokens are likely to ask for.
+
+    A start takes all the topics it gets, and chains are slow to give them up. So what they find
+    does not depend on the truncation where that is generous, and a generous one costs nothing.
+    """
+    return min(n_topics, max(_FEW, int(_SHARE * np.sqrt(documents.word.size))))
+
+
 def first_topics(rng: np.random.Generator, documents: Tokens, n_topics: int) -> np.ndarray:
-    """Return a topic for every token."""
+    """Return a topic for every token, below `first_room`."""
     kind = np.int16 if n_topics < 2**15 - 1 else np.int32
+    n_topics = first_room(documents, n_topics)
     chosen_D = some_documents(rng, documents)
     some = documents if chosen_D.all() else _take(documents, chosen_D)
     topic = np.zeros(some.word.size, kind)

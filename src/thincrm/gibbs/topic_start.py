@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from thincrm.gibbs.document_topics import DocumentTopics
-from thincrm.gibbs.topic_guess import first_topics
+from thincrm.gibbs.topic_guess import first_room, first_topics
 from thincrm.gibbs.topics import (
     TopicProblem,
     TopicState,
@@ -37,13 +37,17 @@ def start_state(rng: np.random.Generator, problem: TopicProblem) -> TopicState:
     usage, evidence = count_topics(problem, topic, level)
     shape = problem.likelihood.start_shape(n_topics)
     mean_K = np.maximum(evidence.total, 0.5) / np.maximum(evidence.positive.sum(0), 1)
+    log_mass = problem.likelihood.start_log_mass(shape, mean_K)
+    room = first_room(documents, n_topics)
+    if room < n_topics:
+        log_mass[room:] = problem.levy.draw_log_mass(rng, n_topics)[room:]
     state = TopicState(
         topic=topic,
         theta=np.zeros(evidence.counts.shape, np.float32),
         seats=evidence.seats,
         concentration=problem.concentration or 0.05,
         shape=shape,
-        log_mass=problem.likelihood.start_log_mass(shape, mean_K),
+        log_mass=log_mass,
         x=problem.thinning.draw(rng, n_topics - problem.n_background, problem.prepared),
         levy=problem.levy,
         usage=usage,
