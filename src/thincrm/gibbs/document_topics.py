@@ -10,7 +10,7 @@ import numpy as np
 from thincrm.data.counts import Tokens
 from thincrm.likelihood.documents import Corpus, count_usages, more_than
 from thincrm.numerics.arrays import Int
-from thincrm.numerics.threads import thread_count
+from thincrm.numerics.threads import block_ends
 
 __all__ = ["DocumentTopics", "UsageCounts", "add_up", "share_out"]
 
@@ -71,13 +71,7 @@ def add_up(parts: Iterable[UsageCounts]) -> tuple[Int, Int]:
 
 
 def share_out(corpus: Corpus) -> list[int]:
-    """Return where to cut the sorted documents into blocks, for each thread some.
-
-    Each round of blocks has fewer tokens than the one before, so that threads end together.
-    """
-    n_threads = thread_count()
-    rounds = _ROUNDS if n_threads > 1 else (1,)
+    """Return where to cut the sorted documents into blocks of ever fewer tokens."""
     length = np.diff(corpus.start_D)[corpus.order_D]
-    shares = np.cumsum(np.repeat(rounds, n_threads)) / (sum(rounds) * n_threads)
-    ends = np.searchsorted(np.cumsum(length), shares[:-1] * length.sum())
+    ends = np.searchsorted(np.cumsum(length), block_ends(_ROUNDS)[:-1] * length.sum())
     return [0, *ends.tolist(), len(length)]

@@ -13,7 +13,7 @@ from thincrm.likelihood.usage import MOST_SHAPE, padded
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.slice import slice_move
 from thincrm.numerics.streams import fresh_key
-from thincrm.numerics.threads import map_blocks
+from thincrm.numerics.threads import block_ends, map_blocks
 
 __all__ = [
     "BURST_PRIOR",
@@ -25,7 +25,8 @@ __all__ = [
 
 CONCENTRATION_PRIOR = (1.0, 1.0)  # Gamma(shape, rate)
 BURST_PRIOR = (1.0, 0.01)  # Gamma(shape, rate) of the urn s, cut off below MOST_SHAPE
-_BLOCK = 128
+_BLOCK = 256  # words to count
+_ROUNDS = (4, 2, 1)  # words of a thread's blocks of topics to draw, one after another
 
 
 def draw_topics(
@@ -42,10 +43,14 @@ def draw_topics(
     theta_PU = np.zeros((len(counts_PK), padded(topic_U.size)), np.float32)
     key = fresh_key(rng)
 
-    def rows(first: int, stop: int) -> None:
-        draw_gammas(first, stop, key, counts_PK, concentration, topic_U, theta_PU)
+    ends = np.rint(block_ends(_ROUNDS, n_late=1) * len(counts_PK)).astype(int)
+    bounds = [0, *ends.tolist()]
 
-    map_blocks(rows, len(counts_PK), _BLOCK, meanwhile)
+    def rows(block: int, _: int) -> None:
+        words = bounds[block], bounds[block + 1]
+        draw_gammas(*words, key, counts_PK, concentration, topic_U, theta_PU)
+
+    map_blocks(rows, len(bounds) - 1, 1, meanwhile)
     normalise(key, counts_PK, concentration, topic_U, theta_PU)
     return theta_PU
 
@@ -74,9 +79,7 @@ def redraw_concentration(
 
 def _word_counts(counts_PK: np.ndarray) -> tuple[Int, Float]:
     """Return the (K,) tokens of each topic, and (J,) cells of word and topic with more than j."""
-    parts = map_blocks(
-        lambda first, stop: tally(first, stop, counts_PK), len(counts_PK), 2 * _BLOCK
-    )
+    parts = map_blocks(lambda first, stop: tally(first, stop, counts_PK), len(counts_PK), _BLOCK)
     total_K = np.zeros(counts_PK.shape[1], np.int64)
     size_J = np.zeros(max(len(found) for _, found in parts))
     for total, found in parts:

@@ -8,15 +8,18 @@ entered from two Python threads, and break under fork.)
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-from thincrm.errors import check_count
+import numpy as np
 
-__all__ = ["map_blocks", "thread_count", "using_threads"]
+from thincrm.errors import check_count
+from thincrm.numerics.arrays import Float
+
+__all__ = ["block_ends", "map_blocks", "thread_count", "using_threads"]
 
 R = TypeVar("R")
 _pool: ContextVar[ThreadPoolExecutor | None] = ContextVar("pool", default=None)
@@ -45,6 +48,18 @@ def thread_count() -> int:
     """Return how many threads `map_blocks` uses here."""
     pool = _pool.get()
     return 1 if pool is None else 1 + pool._max_workers
+
+
+def block_ends(rounds: Sequence[int], n_late: int = 0) -> Float:
+    """Return where blocks end, as shares of the work: every thread has one a round.
+
+    Where `rounds` are ever smaller threads end together. The first round is without the `n_late`
+    threads that do something else before: while they run Python nobody can ask for a next block.
+    """
+    if thread_count() == 1:
+        return np.ones(1)
+    size = np.repeat(rounds, thread_count())[n_late:]
+    return np.asarray(np.cumsum(size) / size.sum())
 
 
 def map_blocks(
