@@ -248,11 +248,14 @@ def test_states_are_checked_before_a_run_goes_on(stopped):
         (f"{state}.topic", 0, 100), (f"{state}.topic", 0, -1), (f"{state}.theta", 0, np.nan),
         (f"{state}.x.width", 0, 99), (f"{state}.x.weights", 0, np.inf), (f"{state}.shape", 0, 0.0),
         (f"{state}.log_mass", 0, np.nan), (f"{state}.usage.topic", 0, 77),
-        (f"{state}.evidence.positive", 0, 10**6),
+        (f"{state}.evidence.positive", 0, 10**6), (f"{state}.seats", 0, 100),
+        (f"{state}.evidence.seats", -1, 100), (f"{state}.evidence.seats", -1, -1),
     ]  # fmt: skip
     for key, place, value in changes:
+        before = {}
         for name in names:
             found = read_record(folder, name, "checkpoint")
+            before[name] = found.arrays[key].reshape(-1)[place]
             found.arrays[key].reshape(-1)[place] = value
             write_record(folder, name, "checkpoint", *found, "0.1.0")
         with pytest.warns(UserWarning, match="cannot be. Going back") as seen:
@@ -260,7 +263,7 @@ def test_states_are_checked_before_a_run_goes_on(stopped):
         assert len(seen) == 2
         for name in names:
             found = read_record(folder, name, "checkpoint")
-            found.arrays[key].reshape(-1)[place] = 1
+            found.arrays[key].reshape(-1)[place] = before[name]
             write_record(folder, name, "checkpoint", *found, "0.1.0")
 
 

@@ -315,8 +315,9 @@ def redraw_globals(
             moved = update(rng, problem, moved)
 
     new = redraw_topics(rng, problem, state, meanwhile)
-    moved = replace(moved, concentration=new.concentration, theta=new.theta, seats=new.seats)
-    return replace(moved, asleep=None)
+    return replace(
+        moved, concentration=new.concentration, theta=new.theta, seats=new.seats, asleep=None
+    )
 
 
 SWEEP: tuple[Update, ...] = (
