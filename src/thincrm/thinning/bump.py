@@ -172,8 +172,7 @@ class Bump:
 
         def log_likelihood(x_KD: Float, k: Int) -> Float:
             log_open = self._log_open(_split(x_KD), prepared, prepared.covariates.rows)
-            seen = GateEvidence(evidence.positive[:, k], evidence.trials, evidence.log_q[:, k])
-            return seen.log_likelihood(log_open, _log_shut(log_open))
+            return evidence.of_atoms(k).log_likelihood(log_open, _log_shut(log_open))
 
         x_KD = move_freely(
             rng,

@@ -121,8 +121,7 @@ class FunctionThinning:
 
         def log_likelihood(x_KD: Float, k: Int) -> Float:
             p_TK = self._probability(x_KD.reshape(-1, *shape), prepared, prepared.rows)
-            seen = GateEvidence(evidence.positive[:, k], evidence.trials, evidence.log_q[:, k])
-            return seen.log_likelihood(*_logs(p_TK))
+            return evidence.of_atoms(k).log_likelihood(*_logs(p_TK))
 
         x_KD = x.value.reshape(len(x.value), -1)
         moved = move_freely(

@@ -149,7 +149,8 @@ class ProbitRVM:
 
         Cost per atom: O(M T J + J^3), whatever the number of observations.
         """
-        few = int(evidence.trials.sum()) <= _FEW_INDICATORS
+        # latent normals need the atoms to have the same indicators
+        few = evidence.trials.ndim == 1 and int(evidence.trials.sum()) <= _FEW_INDICATORS
         main = augment if few else move_counts
         moves = (refresh, move_width, move_weights, main, move_precisions)
         return self.move(rng, x, evidence, prepared, moves)
