@@ -23,7 +23,14 @@ from thincrm.numerics.streams import fresh_key, new_stream
 from thincrm.numerics.variates import crt
 from thincrm.ports import MassEvidence
 
-__all__ = ["CONCENTRATION_PRIOR", "MASS_PRIOR", "RATE_PRIOR", "learn", "learn_concentration"]
+__all__ = [
+    "CONCENTRATION_PRIOR",
+    "MASS_PRIOR",
+    "RATE_PRIOR",
+    "draw_total",
+    "learn",
+    "learn_concentration",
+]
 
 MASS_PRIOR = (1.0, 0.1)  # Gamma(shape, rate)
 RATE_PRIOR = (1.0, 0.1)
@@ -42,22 +49,33 @@ def learn(
 def _(
     levy: GammaProcess, rng: np.random.Generator, log_mass: Float, evidence: MassEvidence
 ) -> tuple[GammaProcess, Float]:
-    """Draw the mass given hits and exposure, the masses, then the rate given the masses.
+    """Draw the mass (see `draw_total`), the masses, then the rate given the masses.
 
-    l_k ~ CRT(hits_k, mass/K),   mass ~ Gamma(a + sum l, b + sum_k log(1 + exposure_k / rate) / K)
     rate ~ Gamma(a' + mass, b' + sum masses)
     """
-    n_atoms = log_mass.size
-    state = new_stream(fresh_key(rng), 0)
-    tables = _tables(state, evidence.hits.astype(np.int64), levy.mass / n_atoms)
-    pull = float(np.log1p(evidence.exposure / levy.rate).sum()) / n_atoms
-    mass = rng.gamma(MASS_PRIOR[0] + tables) / (MASS_PRIOR[1] + pull)
-    levy = replace(levy, mass=max(mass, 1e-12))
+    levy = replace(levy, mass=draw_total(levy, rng, evidence, MASS_PRIOR))
     log_mass = levy.redraw(rng, log_mass, evidence)
     total = float(np.exp(log_mass).sum())
     return replace(
         levy, rate=rng.gamma(RATE_PRIOR[0] + levy.mass) / (RATE_PRIOR[1] + total)
     ), log_mass
+
+
+def draw_total(
+    levy: GammaProcess,
+    rng: np.random.Generator,
+    evidence: MassEvidence,
+    prior: tuple[float, float],
+) -> float:
+    """Draw the mass of a gamma process given hits and exposure, the atoms' masses integrated out.
+
+    l_k ~ CRT(hits_k, mass/K),   mass ~ Gamma(a + sum l, b + sum_k log(1 + exposure_k / rate) / K)
+    """
+    n_atoms = evidence.hits.size
+    state = new_stream(fresh_key(rng), 0)
+    tables = _tables(state, evidence.hits.astype(np.int64), levy.mass / n_atoms)
+    pull = float(np.log1p(evidence.exposure / levy.rate).sum()) / n_atoms
+    return max(float(rng.gamma(prior[0] + tables)) / (prior[1] + pull), 1e-12)
 
 
 @compiled

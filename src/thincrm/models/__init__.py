@@ -1,0 +1,1 @@
+"""Models: a likelihood of their own, and what stands on it."""
