@@ -69,6 +69,21 @@ class SideBySide:
         return type(x)(*self.inner.redraw(rng, self.kind(*x[:-1]), own, self.prepared), x.owner)
 
 
+class Alone:
+    """A thinning function as it is, for one replicate; a background atom stands before."""
+
+    def __init__(self, thinning, background):
+        self.inner, self.background = thinning, int(background)
+        self.prepared = thinning.prepare(np.repeat(TIMES, TRIALS))
+
+    def draw(self, rng, n_atoms):
+        return self.inner.draw(rng, n_atoms - self.background, self.prepared)
+
+    def inside(self, x):
+        always = np.full((TIMES.size, self.background), np.inf)
+        return np.hstack([always, self.inner.log_odds(x, self.prepared)])
+
+
 @dataclass(frozen=True)
 class World:
     """One product, and the sizes of its small problems."""
@@ -82,6 +97,7 @@ class World:
     n_replicates: int = 20
     mass: float = 0.7  # gamma / K
     holes: float = 0.25
+    levy: object = None
 
     def rows(self, n_rows):
         """Return rows of nothing, as many as asked for."""
@@ -91,6 +107,8 @@ class World:
         """Draw (problem, state): globals, gates, clocks, clusters, cells, from their definitions."""
         R, K, T, N = self.n_replicates, self.n_clusters, TIMES.size, ROW.size
         thinning = SideBySide(self.thinning, R, K, self.background)
+        if R == 1:
+            thinning = Alone(self.thinning, self.background)
         x, mass_RK, gate = draw_open(rng, self, thinning)
         p_RTK = activations(thinning, x, R, K)
         if self.gates == "weighted":
@@ -112,8 +130,9 @@ class World:
         row_N = (ROW + T * np.arange(R)[:, None]).ravel()
         trials = np.tile(TRIALS, R)
         problem = Problem(
-            levy=GammaProcess(self.mass * R * K), thinning=thinning, likelihood=likelihood,
-            prepared=None, shards=as_shards(rows, row_N, trials, n_most=40), trials=trials,
+            levy=self.levy or GammaProcess(self.mass * R * K),
+            thinning=thinning if R > 1 else self.thinning, likelihood=likelihood,
+            prepared=thinning.prepared, n_background=int(self.background and R == 1), shards=as_shards(rows, row_N, trials, n_most=40), trials=trials,
             n_atoms=R * K, engine=Serial(), learn_levy=False,
         )  # fmt: skip
         observation = self.gates == "observation"
@@ -159,16 +178,17 @@ def draw_open(rng, world, thinning):
     """Draw x, masses and gates until every row has an open one."""
     R, K = world.n_replicates, world.n_clusters
     x = thinning.draw(rng, R * K)
-    mass = rng.gamma(world.mass, 1.0, (R, K)) + 1e-290
-    fields = [np.array(field).reshape(R, K, *np.shape(field)[1:]) for field in x]
+    mass = draw_masses(rng, world, R)
+    fields = [np.array(field) for field in x]
+    fields = [field.reshape(R, len(field) // R, *field.shape[1:]) for field in fields]
     gate = None
     left = np.ones(R, bool)
     while left.any():
         new = thinning.draw(rng, R * K)
         for field, fresh in zip(fields, new, strict=True):
             field[left] = np.reshape(fresh, field.shape)[left]
-        mass[left] = rng.gamma(world.mass, 1.0, (int(left.sum()), K)) + 1e-290
-        x = type(x)(*(field.reshape(R * K, *field.shape[2:]) for field in fields))
+        mass[left] = draw_masses(rng, world, int(left.sum()))
+        x = type(x)(*(field.reshape(-1 if field.size else len(field[0]), *field.shape[2:]) for field in fields))
         p = activations(thinning, x, R, K)
         if world.gates == "observation":
             p = p[:, ROW]
@@ -178,6 +198,12 @@ def draw_open(rng, world, thinning):
         if world.gates == "weighted":
             break
     return x, mass, gate
+
+
+def draw_masses(rng, world, size):
+    if world.levy is not None:
+        return np.exp(np.stack([world.levy.draw_log_mass(rng, world.n_clusters)] * size))
+    return rng.gamma(world.mass, 1.0, (size, world.n_clusters)) + 1e-290
 
 
 def draw_rows(rng, world, params, label):
@@ -227,7 +253,8 @@ def values_of(world, problem, state):
     log_mass = state.log_mass.reshape(R, K)
     log_mass = log_mass - np.log(np.exp(log_mass).sum(1, keepdims=True))
     count = used.sum(1)
-    p = activations(problem.thinning, state.x, R, K)
+    thinning = problem.thinning if R > 1 else Alone(world.thinning, world.background)
+    p = activations(thinning, state.x, R, K)
     count_RTK = np.add.reduceat(used, np.concatenate([[0], np.cumsum(TRIALS)[:-1]]), axis=1)
     density = np.empty((R * N, R * K))
     rows = [shard.rows for shard in problem.shards]

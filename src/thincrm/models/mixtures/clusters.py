@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.arrays import Float
 
 __all__ = ["Clusters", "Params", "Rows", "Stats", "add_stats", "take_rows"]
 
@@ -42,7 +42,7 @@ class Clusters(Protocol):
         """Fill out_RK with log f(y_n | θ_k) of rows [first, stop), augmentations summed out."""
 
     def add_rows(
-        self, first: int, stop: int, key: np.uint64, offset: int, rows: Rows, label_N: Int,
+        self, first: int, stop: int, key: np.uint64, offset: int, rows: Rows, label_N: np.ndarray,
         packed: Any, n_clusters: int,
     ) -> Stats:  # fmt: skip
         """Return the statistics of rows [first, stop), augmentations drawn given the labels.
@@ -50,7 +50,7 @@ class Clusters(Protocol):
         Row n draws from the stream of item `offset` + n under `key`.
         """
 
-    def complete(self, key: np.uint64, rows: Rows, label_N: Int, packed: Any) -> Rows:
+    def complete(self, key: np.uint64, rows: Rows, label_N: np.ndarray, packed: Any) -> Rows:
         """Return rows with augmentations drawn: f is then the density of these."""
 
     def redraw(self, rng: np.random.Generator, stats: Stats, hyper: Hyper) -> Params:
@@ -62,8 +62,22 @@ class Clusters(Protocol):
     def log_marginal(self, stats: Stats, hyper: Hyper) -> Float:
         """Return the (K,) log densities of the rows behind statistics, θ integrated out."""
 
-    def sample(self, rng: np.random.Generator, params: Params, label_N: Int) -> Float:
+    def sample(self, rng: np.random.Generator, params: Params, label_N: np.ndarray) -> Float:
         """Draw (N, P) new rows of given clusters."""
+
+    def fill(
+        self, key: np.uint64, rows: Rows, label_N: np.ndarray, packed: Any, noise: bool
+    ) -> Float:
+        """Return the (N, P) cells with holes drawn given the seen ones and the cluster.
+
+        Without noise holes are their conditional means.
+        """
+
+    def cdf(self, params: Params, column: int, y_G: Float) -> Float:
+        """Return the (G, K) probabilities that a new value of a column is at most y."""
+
+    def reach(self, params: Params, column: int, q_Q: Float) -> tuple[float, float]:
+        """Return numbers between which all quantiles q of a column lie, in every cluster."""
 
     def log_prior(self, params: Params, hyper: Hyper) -> Float:
         """Return the (K,) log densities of parameters under G0."""

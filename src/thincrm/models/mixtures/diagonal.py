@@ -15,10 +15,17 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from thincrm.models.mixtures.tables import TableRows, draw_weight, log_row, sample_weights
-from thincrm.numerics.arrays import Float, Int
+from thincrm.models.mixtures.tables import (
+    TableRows,
+    draw_weight,
+    log_row,
+    reach_of,
+    sample_weights,
+    scaled_cdf,
+)
+from thincrm.numerics.arrays import Float
 from thincrm.numerics.compiled import compiled
-from thincrm.numerics.streams import fresh_key, new_stream
+from thincrm.numerics.streams import fold_key, fresh_key, new_stream
 from thincrm.numerics.variates import gamma, normal
 
 __all__ = ["Diagonal", "DiagonalHyper", "DiagonalParams", "DiagonalStats"]
@@ -100,7 +107,7 @@ class Diagonal:
         _log_density(first, stop, rows, packed, out_RK)
 
     def add_rows(
-        self, first: int, stop: int, key: np.uint64, offset: int, rows: TableRows, label_N: Int,
+        self, first: int, stop: int, key: np.uint64, offset: int, rows: TableRows, label_N: np.ndarray,
         packed: _Packed, n_clusters: int,
     ) -> DiagonalStats:  # fmt: skip
         """Return sums over seen cells; scales of Student rows are drawn."""
@@ -109,7 +116,9 @@ class Diagonal:
         _add_rows(first, stop, key, offset, rows, label_N, packed, stats)
         return stats
 
-    def complete(self, key: np.uint64, rows: TableRows, label_N: Int, packed: _Packed) -> TableRows:
+    def complete(
+        self, key: np.uint64, rows: TableRows, label_N: np.ndarray, packed: _Packed
+    ) -> TableRows:
         """Return rows whose scales are known; holes stay holes."""
         weight_N = np.empty(len(rows.weight))
         _weights(key, rows, label_N, packed, weight_N)
@@ -153,12 +162,35 @@ class Diagonal:
         value += 0.5 * (np.log(kappa * tau) - _LOG_TAU - kappa * tau * params.mean**2)
         return np.asarray(value.sum(1))
 
-    def sample(self, rng: np.random.Generator, params: DiagonalParams, label_N: Int) -> Float:
+    def sample(
+        self, rng: np.random.Generator, params: DiagonalParams, label_N: np.ndarray
+    ) -> Float:
         """Draw rows of given clusters."""
         weight_N = sample_weights(rng, self.degrees, label_N.size)
         noise_NP = rng.standard_normal((label_N.size, params.mean.shape[1]))
         spread_NP = np.sqrt(weight_N[:, None] * params.precision[label_N])
         return np.asarray(params.mean[label_N] + noise_NP / spread_NP)
+
+    def fill(
+        self, key: np.uint64, rows: TableRows, label_N: np.ndarray, packed: _Packed, noise: bool
+    ) -> Float:
+        """Return rows whose holes are cells of their cluster, independent of the others."""
+        value = packed.mean_PK.T[label_N]
+        if noise:
+            draw_NP, weight_N = np.empty(value.shape), self.complete(key, rows, label_N, packed)[2]
+            _noise(np.uint64(fold_key(key, 1)), draw_NP)
+            value = value + draw_NP / (np.sqrt(weight_N)[:, None] * packed.root_PK.T[label_N])
+        return np.where(rows.seen != 0, rows.value, value)
+
+    def cdf(self, params: DiagonalParams, column: int, y_G: Float) -> Float:
+        """Return the (G, K) distribution functions of a column."""
+        root_K = np.sqrt(params.precision[:, column])
+        return scaled_cdf(self.degrees, (y_G[:, None] - params.mean[:, column]) * root_K)
+
+    def reach(self, params: DiagonalParams, column: int, q_Q: Float) -> tuple[float, float]:
+        """Return the ends of quantiles."""
+        spread_K = 1.0 / np.sqrt(params.precision[:, column])
+        return reach_of(self.degrees, params.mean[:, column], spread_K, q_Q)
 
     def _posterior(
         self, stats: DiagonalStats, hyper: DiagonalHyper
@@ -177,6 +209,14 @@ def _draw(key: np.uint64, shape_KP: np.ndarray, out_KP: np.ndarray, noise_KP: np
         for p in range(shape_KP.shape[1]):
             out_KP[k, p] = gamma(state, shape_KP[k, p])
             noise_KP[k, p] = normal(state)
+
+
+@compiled
+def _noise(key: np.uint64, out_NP: np.ndarray) -> None:
+    for n in range(out_NP.shape[0]):
+        state = new_stream(key, n)
+        for p in range(out_NP.shape[1]):
+            out_NP[n, p] = normal(state)
 
 
 @compiled

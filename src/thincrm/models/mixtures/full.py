@@ -19,8 +19,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln, multigammaln
 
-from thincrm.models.mixtures.tables import TableRows, draw_weight, log_row, sample_weights
-from thincrm.numerics.arrays import Float, Int
+from thincrm.models.mixtures.tables import (
+    TableRows,
+    draw_weight,
+    log_row,
+    reach_of,
+    sample_weights,
+    scaled_cdf,
+)
+from thincrm.numerics.arrays import Float
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.linear import factor, log_det_factor, solve_factor, solve_transposed
 from thincrm.numerics.streams import fresh_key, new_stream
@@ -105,7 +112,7 @@ class Full:
         _log_density(first, stop, rows, packed, out_RK)
 
     def add_rows(
-        self, first: int, stop: int, key: np.uint64, offset: int, rows: TableRows, label_N: Int,
+        self, first: int, stop: int, key: np.uint64, offset: int, rows: TableRows, label_N: np.ndarray,
         packed: _Packed, n_clusters: int,
     ) -> FullStats:  # fmt: skip
         """Return sums over rows whose holes and scales are drawn."""
@@ -113,10 +120,12 @@ class Full:
         _add_rows(first, stop, key, offset, rows, label_N, packed, stats)
         return stats
 
-    def complete(self, key: np.uint64, rows: TableRows, label_N: Int, packed: _Packed) -> TableRows:
+    def complete(
+        self, key: np.uint64, rows: TableRows, label_N: np.ndarray, packed: _Packed
+    ) -> TableRows:
         """Return rows without holes, their scales known."""
         value, weight = np.empty(rows.value.shape), np.empty(len(rows.weight))
-        _complete_all(key, rows, label_N, packed, value, weight)
+        _complete_all(key, rows, label_N, packed, 1.0, value, weight)
         return TableRows(value, np.ones(rows.seen.shape, np.uint8), weight)
 
     def redraw(self, rng: np.random.Generator, stats: FullStats, hyper: FullHyper) -> FullParams:
@@ -165,7 +174,7 @@ class Full:
         value_K += 0.5 * n_columns * (math.log(hyper.tightness) - _LOG_TAU)
         return np.asarray(value_K - 0.5 * hyper.tightness * pull_K)
 
-    def sample(self, rng: np.random.Generator, params: FullParams, label_N: Int) -> Float:
+    def sample(self, rng: np.random.Generator, params: FullParams, label_N: np.ndarray) -> Float:
         """Draw rows of given clusters."""
         weight_N = sample_weights(rng, self.degrees, label_N.size)
         noise_NP = rng.standard_normal((label_N.size, params.mean.shape[1]))
@@ -174,6 +183,28 @@ class Full:
         _factor_all(root_KPP)
         _solve_rows(root_KPP, label_N, noise_NP)
         return np.asarray(params.mean[label_N] + noise_NP)
+
+    def fill(
+        self, key: np.uint64, rows: TableRows, label_N: np.ndarray, packed: _Packed, noise: bool
+    ) -> Float:
+        """Return rows whose holes are drawn given the seen cells, or at their means."""
+        value, weight = np.empty(rows.value.shape), np.empty(len(rows.weight))
+        _complete_all(key, rows, label_N, packed, float(noise), value, weight)
+        return value
+
+    def _spread(self, params: FullParams, column: int) -> Float:
+        """Return the (K,) standard deviations of a column."""
+        return np.asarray(np.sqrt(np.linalg.inv(params.precision)[:, column, column]))
+
+    def cdf(self, params: FullParams, column: int, y_G: Float) -> Float:
+        """Return the (G, K) distribution functions of a column."""
+        spread_K = self._spread(params, column)
+        return scaled_cdf(self.degrees, (y_G[:, None] - params.mean[:, column]) / spread_K)
+
+    def reach(self, params: FullParams, column: int, q_Q: Float) -> tuple[float, float]:
+        """Return the ends of quantiles."""
+        spread_K = self._spread(params, column)
+        return reach_of(self.degrees, params.mean[:, column], spread_K, q_Q)
 
     def _posterior(self, stats: FullStats, hyper: FullHyper) -> tuple[Float, Float, Float]:
         """Return Ψ + Σ w y y' - (Σ w y)(Σ w y)' / (κ + W), κ + W, and Σ w y / (κ + W)."""
@@ -304,9 +335,9 @@ def _log_density(
 @compiled
 def _complete(
     key: np.uint64, item: int, rows: TableRows, n: int, packed: _Packed, k: int,
-    root_PP: np.ndarray, pull_P: np.ndarray, out_P: np.ndarray,
+    noise: float, root_PP: np.ndarray, pull_P: np.ndarray, out_P: np.ndarray,
 ) -> float:  # fmt: skip
-    """Fill `out_P` with row n, its holes drawn; return its weight."""
+    """Fill `out_P` with row n, its holes drawn (noise 0: their means); return its weight."""
     n_columns, hole_M = rows.value.shape[1], np.flatnonzero(rows.seen[n] == 0)
     weight = rows.weight[n]
     out_P[:] = rows.value[n]
@@ -318,7 +349,7 @@ def _complete(
         weight = draw_weight(state, packed.degrees, distance, n_columns - hole_M.size)
     inner, move_M = root_PP[: hole_M.size, : hole_M.size], pull_P[: hole_M.size]
     for i in range(hole_M.size):
-        move_M[i] = normal(state) / math.sqrt(weight) - move_M[i]
+        move_M[i] = noise * normal(state) / math.sqrt(weight) - move_M[i]
     solve_factor(inner, move_M)
     for i in range(hole_M.size):
         out_P[hole_M[i]] = packed.mean_PK[hole_M[i], k] + move_M[i]
@@ -327,13 +358,15 @@ def _complete(
 
 @compiled
 def _complete_all(
-    key: np.uint64, rows: TableRows, label_N: np.ndarray, packed: _Packed, out_NP: np.ndarray,
-    weight_N: np.ndarray,
+    key: np.uint64, rows: TableRows, label_N: np.ndarray, packed: _Packed, noise: float,
+    out_NP: np.ndarray, weight_N: np.ndarray,
 ) -> None:  # fmt: skip
     size = rows.value.shape[1]
     root_PP, pull_P = np.empty((size, size)), np.empty(size)
     for n in range(label_N.size):
-        weight_N[n] = _complete(key, n, rows, n, packed, label_N[n], root_PP, pull_P, out_NP[n])
+        weight_N[n] = _complete(
+            key, n, rows, n, packed, label_N[n], noise, root_PP, pull_P, out_NP[n]
+        )
 
 
 @compiled
@@ -345,7 +378,7 @@ def _add_rows(
     root_PP, pull_P, y_P = np.empty((size, size)), np.empty(size), np.empty(size)
     for n in range(first, stop):
         k = label_N[n]
-        weight = _complete(key, offset + n, rows, n, packed, k, root_PP, pull_P, y_P)
+        weight = _complete(key, offset + n, rows, n, packed, k, 1.0, root_PP, pull_P, y_P)
         stats.number[k] += 1.0
         stats.weight[k] += weight
         for p in range(size):

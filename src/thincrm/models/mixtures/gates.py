@@ -28,7 +28,7 @@ __all__ = [
     "pick_weighted",
 ]
 
-_NEGLIGIBLE = -40.0  # e^-40 is below the rounding of a sum of 1
+_NEGLIGIBLE = -50.0
 _LARGE, _SMALL = 1e200, 1e-200
 
 
@@ -43,14 +43,17 @@ class Groups(NamedTuple):
 
 @compiled
 def _pick(state: np.ndarray, log_K: np.ndarray, weight_K: np.ndarray) -> int:
-    """Return an index drawn with probabilities proportional to exp(log_K)."""
+    """Return an index drawn with probabilities proportional to weight_K exp(log_K).
+
+    Weights are from 1e-3 to 1, so that a log 50 below the largest is of no account.
+    """
     top, total = -np.inf, 0.0
     for k in range(log_K.size):
         top = max(top, log_K[k])
     for k in range(log_K.size):
         weight = 0.0
         if log_K[k] - top > _NEGLIGIBLE:
-            weight = math.exp(log_K[k] - top)
+            weight = weight_K[k] * math.exp(log_K[k] - top)
         weight_K[k] = weight
         total += weight
     left = uniform(state) * total
@@ -77,6 +80,7 @@ def pick_weighted(
         for k in range(n_atoms):
             row_K[k] += prior_K[k]
         open_stream(state, key, groups.first_row + n)
+        weight_K[:] = 1.0
         label_N[n] = _pick(state, row_K, weight_K)
 
 
@@ -192,6 +196,7 @@ def pick_shared(
                 log_K[k] = -np.inf
                 if open_K[k]:
                     log_K[k] = log_RK[begin - base + i, k] + log_mass_K[k]
+            scratch_K[:] = 1.0
             label_N[begin + i] = _pick(state, log_K, scratch_K)
 
 
@@ -245,10 +250,12 @@ def pick_observation(
                 chance = odds / (1.0 + odds)
             else:
                 chance = 1.0 if odds == np.inf else 0.0
-            odds_K[k] = chance
-            log_K[k] = -np.inf
+            odds_K[k], weight_K[k], log_K[k] = chance, chance, -np.inf
             if chance > 0.0:
-                log_K[k] = log_RK[n - first, k] + log_mass_K[k] + math.log(chance)
+                log_K[k] = log_RK[n - first, k] + log_mass_K[k]
+                if chance < 1e-3:
+                    weight_K[k] = 1.0
+                    log_K[k] += math.log(chance)
         label = _pick(state, log_K, weight_K)
         for k in range(n_atoms):
             chance = odds_K[k]

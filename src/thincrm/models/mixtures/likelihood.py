@@ -12,6 +12,7 @@ from scipy.special import log_expit
 from thincrm.errors import InvalidInput
 from thincrm.inference.updates import log_odds_of
 from thincrm.models.mixtures.clusters import Clusters, add_stats, take_rows
+from thincrm.models.mixtures.draws import MixtureDraw, keep_draw, summary_of
 from thincrm.models.mixtures.evidence import (
     Gating,
     MixtureEvidence,
@@ -27,6 +28,7 @@ from thincrm.models.mixtures.gates import (
     pick_weighted,
 )
 from thincrm.models.mixtures.shards import MixtureLocal, MixtureShard, row_blocks
+from thincrm.models.mixtures.start import start_state
 from thincrm.models.mixtures.state import Message, MixtureOwn, MixtureProblem, MixtureState
 from thincrm.models.mixtures.sweep import SWEEP
 from thincrm.numerics.streams import fold_key
@@ -72,6 +74,10 @@ class MixtureLikelihood:
     def updates(self) -> tuple[Update, ...]:
         """Return the sweep."""
         return SWEEP
+
+    def start(self, rng: np.random.Generator, problem: MixtureProblem) -> MixtureState:
+        """Return a state to start a chain from."""
+        return start_state(rng, problem)
 
     def message(self, problem: MixtureProblem, state: MixtureState) -> Message:
         """Return clusters packed for loops, masses and log odds."""
@@ -182,6 +188,16 @@ class MixtureLikelihood:
         for array_K, new in zip(params, fresh, strict=True):
             array_K[empty_K] = new
         return MixtureOwn(params, hyper)
+
+    def summary(self, problem: MixtureProblem, state: MixtureState) -> dict[str, float]:
+        """Return label-free numbers of a state."""
+        return summary_of(problem, state)
+
+    def keep(
+        self, problem: MixtureProblem, state: MixtureState, chain: int, sweep: int
+    ) -> MixtureDraw:
+        """Return the draw to keep of a state."""
+        return keep_draw(problem, state, chain, sweep)
 
 
 def _counts(group_N: np.ndarray, label_N: np.ndarray, n_groups: int, n_atoms: int) -> np.ndarray:

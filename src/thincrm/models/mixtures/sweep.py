@@ -13,6 +13,7 @@ import numpy as np
 from thincrm.inference.updates import redraw_activations, redraw_observations, redraw_own
 from thincrm.levy import GammaProcess
 from thincrm.levy.learning import draw_total
+from thincrm.models.mixtures.split_merge import explore
 from thincrm.models.mixtures.state import MixtureProblem, MixtureState
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.slice import slice_move
@@ -59,6 +60,7 @@ def rescale(rng: np.random.Generator, problem: MixtureProblem, state: MixtureSta
 
 
 SWEEP: tuple[Update, ...] = (
+    explore,
     redraw_observations,
     redraw_activations,
     redraw_masses,

@@ -6,12 +6,21 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from thincrm.numerics.arrays import ArrayLike, Float
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.variates import gamma
 
-__all__ = ["TableRows", "draw_weight", "log_row", "sample_weights", "table_rows"]
+__all__ = [
+    "TableRows",
+    "draw_weight",
+    "log_row",
+    "reach_of",
+    "sample_weights",
+    "scaled_cdf",
+    "table_rows",
+]
 
 _LEAST_WEIGHT = 1e-300
 
@@ -37,6 +46,18 @@ def sample_weights(rng: np.random.Generator, degrees: float, size: int) -> Float
     if degrees == 0.0:
         return np.ones(size)
     return np.asarray(rng.gamma(0.5 * degrees, 2.0 / degrees, size))
+
+
+def scaled_cdf(degrees: float, z: Float) -> Float:
+    """Return the distribution function of a normal, or a Student variable."""
+    return np.asarray(ndtr(z) if degrees == 0.0 else stdtr(degrees, z))
+
+
+def reach_of(degrees: float, mean_K: Float, spread_K: Float, q_Q: Float) -> tuple[float, float]:
+    """Return the least and the greatest quantile q of any cluster."""
+    ends = np.clip([q_Q.min(), q_Q.max()], 1e-300, 1.0 - 1e-16)
+    low, high = ndtri(ends) if degrees == 0.0 else stdtrit(degrees, ends)
+    return float((mean_K + low * spread_K).min()), float((mean_K + high * spread_K).max())
 
 
 @compiled
