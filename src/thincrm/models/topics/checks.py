@@ -1,0 +1,140 @@
+"""What must hold of the draws and states of a topic model that were read from a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from thincrm.inference.run_log import is_count
+from thincrm.models.checks import check_curves, check_scalars, floats, need, places, positive
+from thincrm.models.codec import LEVY
+from thincrm.models.draws import TopicDraw
+from thincrm.models.topics.sweep import TopicState
+from thincrm.models.topics.usage import MOST_SHAPE, TopicEvidence, Usage, padded
+from thincrm.models.topics.usage_counts import DocumentTopics
+from thincrm.numerics.arrays import Int
+
+__all__ = ["Frame", "check_draw", "check_state"]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The factors and sizes that draws and states must fit."""
+
+    levy: Any
+    thinning: Any
+    likelihood: Any
+    prepared: Any
+    n_topics: int
+    n_background: int
+    n_words: int
+    length: Int  # D: tokens of each document
+    trials: Int  # T: documents at each row
+
+
+def check_draw(frame: Frame, draw: Any) -> None:
+    """Refuse a kept draw that does not fit the model and its documents."""
+    need(isinstance(draw, TopicDraw) and sparse.issparse(draw.words), "a draw")
+    need(isinstance(draw.documents, sparse.csr_array), "a draw's documents")
+    n_words, n_topics = draw.words.shape
+    n_rows, n_documents = len(frame.trials), frame.length.size
+    n_tokens = int(frame.length.sum())
+    need(isinstance(draw.words, sparse.csc_array), "a draw's words")
+    need(n_words == frame.n_words and n_topics >= 1, "a draw's words")
+    need(draw.documents.shape == (n_documents, n_topics), "a draw's documents")
+    for counts in (draw.words, draw.documents):
+        places(counts.data, counts.data.shape, np.inf, "a draw's counts")
+        need(counts.data.max(initial=0) <= n_tokens, "a draw's counts")
+    need(draw.words.data.sum(dtype=np.int64) <= n_tokens, "a draw's words")
+    need(draw.documents.data.sum(dtype=np.int64) == n_tokens, "a draw's documents")
+    need(is_count(draw.chain) and is_count(draw.sweep), "a draw's place")
+    positive(draw.concentration, "a draw's concentration")
+    positive(draw.burstiness, "a draw's burstiness", zero=True)
+    need(isinstance(draw.usage, Usage), "a draw's usage")
+    n_levels = frame.likelihood.n_levels
+    like_q = (n_levels, 1) if n_levels else (n_topics,)
+    floats(draw.usage.shape, (n_topics,), "a draw's shape")
+    floats(draw.usage.q, like_q, "a draw's q")
+    floats(draw.usage.log_rest, like_q, "a draw's log_rest")
+    need(np.all((draw.usage.q >= 0) & (draw.usage.log_rest <= 0)), "a draw's q")
+    need(np.allclose(draw.usage.q, -np.expm1(draw.usage.log_rest), 0.0, 1e-9), "a draw's q")
+    _check_levels(frame, draw.level, draw.usage.log_share)
+    most = np.inf if n_levels else MOST_SHAPE
+    need(np.all((draw.usage.shape > 0) & (draw.usage.shape <= most)), "a draw's shape")
+    floats(draw.log_odds, (n_rows, n_topics), "a draw's log odds", finite=False)
+    need(hasattr(draw.x, "_fields") and isinstance(draw.x[0], np.ndarray), "the curves")
+    n_atoms = len(draw.x[0])
+    need(n_topics - frame.n_background <= n_atoms <= n_topics, "the curves")
+    check_curves(frame.thinning, frame.prepared, draw.x, n_atoms)
+    need(draw.labels is not None or draw.burstiness == 0, "a draw without its tokens")
+    if draw.labels is not None:
+        places(draw.labels, (n_tokens,), n_topics, "a draw's tokens")
+    check_scalars(draw.scalars, "n_topics")
+
+
+def _check_levels(frame: Frame, level: Any, log_share: Any) -> None:
+    """Refuse levels of documents, or shares of levels, that the likelihood does not have."""
+    n_levels = frame.likelihood.n_levels
+    if n_levels == 0:
+        need(level is None and log_share is None, "the documents' levels")
+        return
+    places(level, frame.length.shape, n_levels, "the documents' levels")
+    floats(log_share, (n_levels,), "the shares of the levels")
+    need(np.all(log_share <= 0), "the shares of the levels")
+
+
+def check_state(frame: Frame, state: Any) -> None:
+    """Refuse a state that no sweep of this problem could have left."""
+    need(isinstance(state, TopicState) and isinstance(state.shape, np.ndarray), "the state")
+    need(state.shape.ndim == 1, "the state's shapes")
+    n_topics, n_tokens = state.shape.size, int(frame.length.sum())
+    n_words, n_documents = frame.n_words, frame.length.size
+    need(n_topics >= frame.n_topics, "the number of topics")
+    places(state.topic, (n_tokens,), n_topics, "the tokens' topics")
+    need(isinstance(state.theta, np.ndarray) and state.theta.dtype == np.float32, "the topics")
+    _check_seats(state.seats, n_topics)
+    need(state.theta.shape == (n_words, padded(state.seats.size)), "the topics")
+    need(np.all(np.isfinite(state.theta) & (state.theta >= 0)), "the topics")
+    need(state.asleep is None, "the topics asleep")
+    positive(state.concentration, "the concentration")
+    positive(state.burstiness, "the burstiness", zero=True)
+    floats(state.shape, (n_topics,), "the state's shapes")
+    need(np.all((state.shape > 0) & (state.shape <= MOST_SHAPE)), "the state's shapes")
+    floats(state.log_mass, (n_topics,), "the masses", finite=False)
+    need(np.all(state.log_mass < np.log(frame.likelihood.support) + 1e-9), "the masses")
+    need(isinstance(state.levy, LEVY) and type(state.levy) is type(frame.levy), "the masses' law")
+    check_curves(frame.thinning, frame.prepared, state.x, n_topics - frame.n_background)
+    _check_levels(frame, state.level, state.log_share)
+    _check_evidence(frame, state, n_topics)
+    need(isinstance(state.usage, DocumentTopics), "the documents' topics")
+    places(state.usage.n_used, (n_documents,), np.inf, "the documents' topics")
+    need(np.all(state.usage.n_used <= frame.length), "the documents' topics")
+    places(state.usage.topic, (n_tokens,), n_topics, "the documents' topics")
+    places(state.usage.size, (n_tokens,), n_tokens + 1, "the documents' topics")
+
+
+def _check_seats(seats: Any, n_topics: int) -> None:
+    """Refuse columns that are not of different topics."""
+    need(isinstance(seats, np.ndarray) and seats.ndim == 1, "the topics that take part")
+    places(seats, seats.shape, n_topics, "the topics that take part")
+    need(np.unique(seats).size == seats.size, "the topics that take part")
+
+
+def _check_evidence(frame: Frame, state: TopicState, n_topics: int) -> None:
+    found, n_tokens = state.evidence, int(frame.length.sum())
+    n_levels = max(1, frame.likelihood.n_levels)
+    need(isinstance(found, TopicEvidence), "the counts")
+    _check_seats(found.seats, n_topics)
+    places(found.counts, (frame.n_words, padded(found.seats.size)), n_tokens + 1, "the counts")
+    places(found.trials, (len(frame.trials) * n_levels,), np.inf, "the counts")
+    trials_TB = found.trials.reshape(-1, n_levels)
+    need(np.array_equal(trials_TB.sum(axis=1), frame.trials), "the counts")
+    places(found.positive, (found.trials.size, n_topics), np.inf, "the counts")
+    need(np.all(found.positive <= found.trials[:, None]), "the counts")
+    need(isinstance(found.above, np.ndarray) and found.above.ndim == 2, "the counts")
+    places(found.above, (len(found.above), n_topics), np.inf, "the counts")
+    used = np.flatnonzero(found.total)
+    need(np.isin(used, found.seats).all() and np.isin(used, state.seats).all(), "the counts")
