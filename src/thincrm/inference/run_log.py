@@ -13,6 +13,7 @@ import numpy as np
 
 from thincrm.errors import CannotWrite, DamagedFile
 from thincrm.files import RunFolder
+from thincrm.files.checks import is_count
 from thincrm.inference.chains import Standing
 
 __all__ = ["Journal"]
@@ -191,11 +192,6 @@ def read_checkpoint(found: Any) -> tuple[Standing, int, list[dict[str, float]]]:
     ):
         raise DamagedFile("The checkpoint does not say where the run stood.")
     return found["standing"], found["n_draws"], rows_of(found["trace"])
-
-
-def is_count(value: Any) -> bool:
-    """Tell whether `value` is a whole number that can count something."""
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**62
 
 
 def columns(trace: Sequence[dict[str, float]]) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from thincrm.errors import DamagedFile, InvalidInput, ThincrmError
 from thincrm.files import RunFolder
+from thincrm.files.checks import is_count
 from thincrm.inference.chains import Standing
-from thincrm.inference.run_log import Journal, Length, is_count, read_checkpoint, rows_of
+from thincrm.inference.run_log import Journal, Length, read_checkpoint, rows_of
 from thincrm.models.codec import CODEC
 
 __all__ = ["StoredModel"]

@@ -10,20 +10,10 @@ import pandas as pd
 
 from thincrm.data.covariates import Covariates
 from thincrm.data.tables import Scale
+from thincrm.files.checks import floats, is_count, need, places, positive
 from thincrm.inference.chains import Standing
-from thincrm.inference.run_log import is_count, rows_of
-from thincrm.models.checks import (
-    check_covariates,
-    check_curves,
-    check_params,
-    check_scalars,
-    floats,
-    need,
-    pack_prepared,
-    places,
-    positive,
-    unpack_prepared,
-)
+from thincrm.inference.run_log import rows_of
+from thincrm.models.checks import check_covariates, check_params, check_scalars
 from thincrm.models.codec import LEVY, THINNING, pack_words, unpack_words
 from thincrm.models.draws import FeatureDraw
 from thincrm.models.features.state import FeatureState
@@ -72,7 +62,7 @@ class FeatureFiles(StoredModel):
             "columns": pack_words(self.columns_),
             "named": hasattr(self, "feature_names_in_"),
             "scale": self.scale_,
-            "prepared": pack_prepared(self.prepared_),
+            "prepared": self.thinning_.pack(self.prepared_),
         }
         return settings, data
 
@@ -98,7 +88,7 @@ class FeatureFiles(StoredModel):
         model.scale_ = data["scale"]
         model._length()
         _, model.thinning_, _ = model._factors()
-        model.prepared_ = unpack_prepared(data["prepared"], model.thinning_, model._known())
+        model.prepared_ = model.thinning_.unpack(data["prepared"], model._known())
         return model
 
     def _check_draw(self, draw: Any) -> None:
@@ -119,7 +109,7 @@ class FeatureFiles(StoredModel):
         need(np.all(found.noise > 0), "the noise")
         floats(found.log_mass, (n_features,), "the masses", finite=False)
         need(np.all(found.log_mass <= 0), "the masses")
-        check_curves(self.thinning_, self.prepared_, found.x, n_features)
+        self.thinning_.check(found.x, self.prepared_, n_features)
 
     def _check_standing(self, standing: Standing) -> None:
         length, state = self._length(), standing.state

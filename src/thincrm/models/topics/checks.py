@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from thincrm.inference.run_log import is_count
-from thincrm.models.checks import check_curves, check_scalars, floats, need, places, positive
+from thincrm.files.checks import floats, is_count, need, places, positive
+from thincrm.models.checks import check_scalars
 from thincrm.models.codec import LEVY
 from thincrm.models.draws import TopicDraw
 from thincrm.models.topics.sweep import TopicState
@@ -68,7 +68,7 @@ def check_draw(frame: Frame, draw: Any) -> None:
     need(hasattr(draw.x, "_fields") and isinstance(draw.x[0], np.ndarray), "the curves")
     n_atoms = len(draw.x[0])
     need(n_topics - frame.n_background <= n_atoms <= n_topics, "the curves")
-    check_curves(frame.thinning, frame.prepared, draw.x, n_atoms)
+    frame.thinning.check(draw.x, frame.prepared, n_atoms)
     need(draw.labels is not None or draw.burstiness == 0, "a draw without its tokens")
     if draw.labels is not None:
         places(draw.labels, (n_tokens,), n_topics, "a draw's tokens")
@@ -106,7 +106,7 @@ def check_state(frame: Frame, state: Any) -> None:
     floats(state.log_mass, (n_topics,), "the masses", finite=False)
     need(np.all(state.log_mass < np.log(frame.likelihood.support) + 1e-9), "the masses")
     need(isinstance(state.levy, LEVY) and type(state.levy) is type(frame.levy), "the masses' law")
-    check_curves(frame.thinning, frame.prepared, state.x, n_topics - frame.n_background)
+    frame.thinning.check(state.x, frame.prepared, n_topics - frame.n_background)
     _check_levels(frame, state.level, state.log_share)
     _check_evidence(frame, state, n_topics)
     need(isinstance(state.usage, DocumentTopics), "the documents' topics")

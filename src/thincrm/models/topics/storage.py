@@ -12,15 +12,10 @@ from scipy import sparse
 from thincrm.data.counts import as_counts
 from thincrm.data.covariates import Covariates
 from thincrm.errors import check_positive
+from thincrm.files.checks import need
 from thincrm.inference.chains import Standing
 from thincrm.inference.run_log import rows_of
-from thincrm.models.checks import (
-    check_covariates,
-    check_params,
-    need,
-    pack_prepared,
-    unpack_prepared,
-)
+from thincrm.models.checks import check_covariates, check_params
 from thincrm.models.codec import (
     LEVY,
     LIKELIHOOD,
@@ -80,7 +75,7 @@ class TopicFiles(StoredModel):
             "covariates": self.covariates_,
             "vocabulary": pack_words(self.vocabulary_),
             "named": hasattr(self, "feature_names_in_"),
-            "prepared": pack_prepared(self.prepared_),
+            "prepared": self.thinning_.pack(self.prepared_),
             "vectorizer": vectorizer,
         }
         if self.heldout_ is not None:
@@ -111,7 +106,7 @@ class TopicFiles(StoredModel):
             model.vectorizer = model.vectorizer_ if params["vectorizer"] is True else None
         model._length()
         _, model.thinning_, *_ = model._factors()
-        model.prepared_ = unpack_prepared(data["prepared"], model.thinning_, model._known())
+        model.prepared_ = model.thinning_.unpack(data["prepared"], model._known())
         return model
 
     def _frame(self) -> Frame:
