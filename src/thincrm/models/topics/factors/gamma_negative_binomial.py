@@ -37,6 +37,10 @@ class GammaNegativeBinomialFactor:
 
     odds: tuple[float, ...] = tuple(2.0**b for b in range(-1, 13))
     support = np.inf
+    plain_words = (
+        "An open {one} gives a document a negative binomial number of words; "
+        "how many in all depends on the document."
+    )
 
     def __post_init__(self) -> None:
         odds = np.asarray(self.odds, float)

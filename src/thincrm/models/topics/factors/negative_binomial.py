@@ -34,6 +34,7 @@ class NegativeBinomialFactor:
     shape: float | None = None
     n_levels = 0  # of documents: none
     support = 1.0
+    plain_words = "An open {one} gives a document a negative binomial number of words."
 
     def __post_init__(self) -> None:
         if self.shape is not None and check_positive("shape", self.shape) >= MOST_SHAPE:

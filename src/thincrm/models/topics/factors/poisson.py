@@ -33,6 +33,7 @@ class PoissonFactor:
     shape: float | None = None
     n_levels = 0  # of documents: none
     support = np.inf
+    plain_words = "An open {one} gives a document a gamma-Poisson number of words."
 
     def __post_init__(self) -> None:
         if self.shape is not None and check_positive("shape", self.shape) >= MOST_SHAPE:
