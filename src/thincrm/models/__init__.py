@@ -1,1 +1,1 @@
-"""Models: a likelihood of their own, and what stands on it."""
+"""Models: products of a Lévy measure, a thinning function and a likelihood."""
