@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from thincrm.models.dependent_ibp.model import DependentIBP
     from thincrm.models.features.model import FeatureModel
     from thincrm.models.loading import load, resume
+    from thincrm.models.mixtures.gaussian import GaussianClusters
+    from thincrm.models.mixtures.model import MixtureModel
     from thincrm.models.topics.factors import (
         GammaNegativeBinomialFactor,
         NegativeBinomialFactor,
@@ -46,9 +48,11 @@ _HOME = {
     "FunctionThinning": "thinning",
     "GammaNegativeBinomialFactor": "models.topics.factors",
     "GammaProcess": "levy",
+    "GaussianClusters": "models.mixtures.gaussian",
     "GateEvidence": "ports",
     "GeneralizedGammaProcess": "levy",
     "MassEvidence": "ports",
+    "MixtureModel": "models.mixtures.model",
     "NegativeBinomialFactor": "models.topics.factors",
     "PoissonFactor": "models.topics.factors",
     "ProbitRVM": "thinning",
@@ -78,8 +82,10 @@ __all__ = [
     "GammaNegativeBinomialFactor",
     "GammaProcess",
     "GateEvidence",
+    "GaussianClusters",
     "GeneralizedGammaProcess",
     "MassEvidence",
+    "MixtureModel",
     "NegativeBinomialFactor",
     "PoissonFactor",
     "ProbitRVM",

@@ -31,6 +31,8 @@ _NAMES = {
     "n_large_topics": "the number of large topics",
     "n_features": "the number of features",
     "n_large_features": "the number of large features",
+    "n_clusters": "the number of clusters",
+    "largest_share": "the share of the largest cluster",
     "features_per_row": "the number of features of a row",
     "log_likelihood": "the log likelihood",
     "log_joint": "the log joint",

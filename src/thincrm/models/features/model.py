@@ -28,6 +28,7 @@ from thincrm.models.features.state import (
 )
 from thincrm.models.features.storage import FeatureFiles
 from thincrm.models.features.tables import FeatureTables
+from thincrm.models.given_rows import refuse_other_order
 from thincrm.models.seeds import seed_of
 from thincrm.numerics.arrays import Float
 from thincrm.thinning import SigmoidGP
@@ -167,7 +168,7 @@ class FeatureModel(
         self.values_ = value = self._values(X, reset=True)
         self.scale_ = scale_of(value, self.columns_, centred=bool(self.background))
         if t is not None:
-            self._same_order(X, t)
+            refuse_other_order(X, t)
         self.covariates_ = self._covariates(t, len(value))
         self.seed_ = seed_of(self.random_state)
         self._start(out)

@@ -1,0 +1,147 @@
+"""Densities, quantiles and probabilities of one column of a fitted mixture, at any covariate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from thincrm.errors import InvalidInput
+from thincrm.models.mixtures.clusters import Params
+from thincrm.models.mixtures.draws import MixtureDraw
+from thincrm.models.mixtures.new_rows import MixtureRows
+from thincrm.models.mixtures.partition import spread
+from thincrm.models.mixtures.predict import mixture_cdf, mixture_quantile
+from thincrm.models.tables import band, time_columns
+from thincrm.numerics.arrays import Float
+
+__all__ = ["MixtureDensities"]
+
+_MOST_TIMES, _GRID = 25, 100
+
+
+class MixtureDensities(MixtureRows):
+    """Laws of a new value of one column, given t."""
+
+    def density(
+        self, y: Any = None, t: Any = None, level: float = 0.9, column: Any = None
+    ) -> pd.DataFrame:
+        """Return the density of a new value of a column at y, given t, with bands.
+
+        Columns: y, t, mean (over draws), lower, upper. y: values; None: 100 over the column's
+        range. t: where; None: at most 25 of the fit's covariates. column: its name; it may be
+        left out where there is one.
+        """
+        place, rows = self._asked(column, t)
+        seen = self.values_[:, place]
+        grid = np.linspace(np.nanmin(seen), np.nanmax(seen), _GRID)
+        y_G = grid if y is None else _numbers("y", y)
+        law = self._law()
+        table = np.full((y_G.size, len(self.columns_)), np.nan)
+        table[:, place] = y_G
+        given = self._rows(table)
+        unit = float(self.scale_.spread_P[place])
+
+        def of(draw: MixtureDraw) -> Float:
+            log_GA = np.empty((y_G.size, draw.log_mass.size))
+            law.log_density(0, y_G.size, given, law.packed(draw.params), log_GA)
+            return np.asarray(self._weights(draw, rows) @ np.exp(log_GA).T / unit)
+
+        return self._table("y", y_G, rows, of, level)
+
+    def probability_below(
+        self, y: Any, t: Any = None, level: float = 0.9, column: Any = None
+    ) -> pd.DataFrame:
+        """Return the probability that a new value of a column is at most y, given t, with bands.
+
+        Columns: y, t, mean, lower, upper (see `density`).
+        """
+        place, rows = self._asked(column, t)
+        y_G = _numbers("y", y)
+        standard = (y_G - self.scale_.level_P[place]) / self.scale_.spread_P[place]
+        law, among = self._law(), self._among_moving(place)
+
+        def of(draw: MixtureDraw) -> Float:
+            return mixture_cdf(law, draw.params, among, standard, self._weights(draw, rows))
+
+        return self._table("y", y_G, rows, of, level)
+
+    def quantiles(
+        self, q: Any = (0.05, 0.5, 0.95), t: Any = None, level: float = 0.9, column: Any = None
+    ) -> pd.DataFrame:
+        """Return quantiles of a new value of a column, given t, with bands.
+
+        Columns: q, t, mean, lower, upper (over draws, of each draw's quantile), predictive (the
+        quantile of the mean of the draws' distributions: what a new value is below with
+        probability q). See `density`.
+        """
+        place, rows = self._asked(column, t)
+        q_Q = _numbers("q", q)
+        if np.any((q_Q <= 0) | (q_Q >= 1)):
+            raise InvalidInput("q must lie strictly between 0 and 1.")
+        law, among = self._law(), self._among_moving(place)
+        centre, unit = float(self.scale_.level_P[place]), float(self.scale_.spread_P[place])
+
+        def of(draw: MixtureDraw) -> Float:
+            weight = self._weights(draw, rows)
+            found = mixture_quantile(law, draw.params, among, q_Q, weight)
+            return np.asarray(found * unit + centre)
+
+        table = self._table("q", q_Q, rows, of, level)
+        pooled = mixture_quantile(law, self._pooled(), among, q_Q, self._pooled_weights(rows))
+        table["predictive"] = (pooled * unit + centre).T.ravel()
+        return table
+
+    def _table(
+        self, name: str, value_G: Float, rows: Float, of: Callable[[MixtureDraw], Float],
+        level: float,
+    ) -> pd.DataFrame:  # fmt: skip
+        """Return a (T, G) number of every draw as a table with bands, t running fastest."""
+        value_BTG = np.stack([of(self.draws_[b]) for b in self._places()])
+        lower, upper = band(value_BTG, level)
+        columns: dict[str, Any] = {name: np.repeat(value_G, len(rows))}
+        columns |= time_columns(self.covariates_, rows, value_G.size)
+        for title, part in (("mean", value_BTG.mean(axis=0)), ("lower", lower), ("upper", upper)):
+            columns[title] = part.T.ravel()
+        return pd.DataFrame(columns)
+
+    def _pooled(self) -> Params:
+        """Return the clusters of all draws as one mixture's."""
+        kept = [self.draws_[b].params for b in self._places()]
+        return type(kept[0])(*(np.concatenate(parts) for parts in zip(*kept, strict=True)))
+
+    def _pooled_weights(self, rows: Float) -> Float:
+        parts = [self._weights(self.draws_[b], rows) for b in self._places()]
+        return np.concatenate(parts, axis=1) / len(parts)
+
+    def _asked(self, column: Any, t: Any) -> tuple[int, Float]:
+        """Return (place of a column that varies, encoded covariates)."""
+        check_is_fitted(self)
+        known = self.covariates_
+        rows = known.rows[spread(len(known.rows), _MOST_TIMES)] if t is None else known.encode(t)
+        names = [str(name) for name in self.columns_]
+        if column is None and len(names) > 1:
+            raise InvalidInput(f"Y has {len(names)} columns: say which, column={names[0]!r}.")
+        if column is not None and str(column) not in names:
+            raise InvalidInput(f"Y has no column {column!r}: its columns are {', '.join(names)}.")
+        place = 0 if column is None else names.index(str(column))
+        if not self._moving()[place]:
+            raise InvalidInput(f"Y's column {names[place]!r} is constant: it has no density.")
+        return place, rows
+
+    def _among_moving(self, place: int) -> int:
+        return int(self._moving()[:place].sum())
+
+
+def _numbers(name: str, values: Any) -> Float:
+    """Return a list of finite numbers, or say what is wrong."""
+    try:
+        found = np.atleast_1d(np.asarray(values, float))
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{name} must be a number or a list of numbers.") from error
+    if found.ndim != 1 or found.size == 0 or not np.isfinite(found).all():
+        raise InvalidInput(f"{name} must be a list of finite numbers.")
+    return found

@@ -1,0 +1,238 @@
+"""MixtureModel: clusters and densities that change with a covariate."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import ClusterMixin
+from sklearn.utils.validation import validate_data
+
+from thincrm.data.covariates import Covariates
+from thincrm.data.tables import as_numbers, column_names, refuse_infinite, scale_of
+from thincrm.errors import InvalidInput, InvalidType, check_count
+from thincrm.levy import GammaProcess
+from thincrm.models.base import Factors, Parts
+from thincrm.models.given_rows import refuse_other_order
+from thincrm.models.mixtures.cluster_tables import ClusterTables
+from thincrm.models.mixtures.clusters import Rows
+from thincrm.models.mixtures.diagonal import DiagonalHyper, DiagonalParams, DiagonalStats
+from thincrm.models.mixtures.draws import MixtureDraw
+from thincrm.models.mixtures.evidence import MixtureEvidence
+from thincrm.models.mixtures.export import MixtureExport
+from thincrm.models.mixtures.full import FullHyper, FullParams, FullStats
+from thincrm.models.mixtures.gaussian import GaussianClusters
+from thincrm.models.mixtures.likelihood import MixtureLikelihood
+from thincrm.models.mixtures.shards import MixtureLocal, as_shards
+from thincrm.models.mixtures.state import MixtureOwn
+from thincrm.models.mixtures.storage import MixtureFiles
+from thincrm.models.seeds import seed_of
+from thincrm.numerics.arrays import Float
+from thincrm.thinning import Bump
+
+__all__ = ["MOST_CLUSTERS", "MixtureModel"]
+
+MOST_CLUSTERS = 10_000
+_FEW_COLUMNS = 8  # for which clusters have full covariances unless told
+
+
+class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[misc]
+    """Clusters that appear, change in weight and vanish with a covariate; densities given it.
+
+        P(c_n = k) = r_tk π_k / Σ_j r_tj π_j,    r_tk ~ Bernoulli(p_k(t)),    y_n ~ f(· | θ_{c_n})
+
+    A normalised thinned random measure mixed over clusters. Their number is learned. Holes (NaN)
+    are left out exactly: neither filled in nor dropped with their rows.
+
+    Parameters
+    ----------
+    levy : Lévy measure on (0, ∞) or None
+        How heavy clusters are: GammaProcess (a Dirichlet process at every t),
+        GeneralizedGammaProcess or StableProcess. None: GammaProcess(), its mass learned.
+    thinning : thinning function or None
+        Where clusters are open: Bump(), SigmoidGP(), ProbitRVM(), ... or Always() for an ordinary
+        mixture. None: Bump().
+    likelihood : GaussianClusters or None
+        The law inside clusters. None: by the columns, and said; numbers are normal, with full
+        covariances where there are at most 8 columns and else independent ones.
+    gates : {"shared", "weighted", "observation"}
+        One gate for all rows at a covariate value; or the gate's average as a weight
+        (kernel-weighted mixtures); or one gate for every row.
+    max_clusters : int
+        The truncation: more clusters than are needed. A warning says when they are all in use.
+    n_background : int
+        Clusters that are open everywhere, so that something always is.
+    n_sweeps : int
+        Sweeps of each chain; the first third is warm-up.
+    n_draws : int
+        Draws kept of each chain, evenly spaced over the rest.
+    n_chains : int
+        Independent chains.
+    learn : bool
+        Learn the Lévy measure's mass too.
+    random_state : int, RandomState or None
+        The same int gives the same bits, on any number of threads.
+    n_threads : int or None
+        None: one per core.
+    quiet : bool
+        No progress bar, and no word on the likelihood that was chosen.
+
+    Attributes
+    ----------
+    labels_ : (N,) int
+        The partition that minimises the expected variation of information, largest cluster first.
+    n_clusters_ : Series
+        Draws of the number of clusters that have rows.
+    likelihood_ : GaussianClusters
+        The law inside clusters, given or chosen.
+    draws_ : list of MixtureDraw
+        Kept draws, in standard units (`scale_`).
+    trace_ : DataFrame
+        Label-free quantities after every sweep.
+    complete_ : bool
+        Whether all sweeps were made; False: the run was stopped before.
+    """
+
+    atoms: ClassVar[str] = "clusters"
+    likelihoods: ClassVar[tuple[type, ...]] = (GaussianClusters,)
+    stores: ClassVar[tuple[type, ...]] = (
+        MixtureDraw,
+        MixtureEvidence,
+        MixtureLocal,
+        MixtureOwn,
+        DiagonalHyper,
+        DiagonalParams,
+        DiagonalStats,
+        FullHyper,
+        FullParams,
+        FullStats,
+    )
+
+    def __init__(
+        self,
+        levy: Any = None,
+        thinning: Any = None,
+        likelihood: Any = None,
+        *,
+        gates: Literal["shared", "weighted", "observation"] = "shared",
+        max_clusters: int = 30,
+        n_background: int = 1,
+        n_sweeps: int = 1000,
+        n_draws: int = 100,
+        n_chains: int = 1,
+        learn: bool = True,
+        random_state: Any = None,
+        n_threads: int | None = None,
+        quiet: bool = False,
+    ) -> None:
+        self.levy = levy
+        self.thinning = thinning
+        self.likelihood = likelihood
+        self.gates = gates
+        self.max_clusters = max_clusters
+        self.n_background = n_background
+        self.n_sweeps = n_sweeps
+        self.n_draws = n_draws
+        self.n_chains = n_chains
+        self.learn = learn
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.quiet = quiet
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None, *, t: Any = None, out: str | Path | None = None) -> Self:
+        """Fit to a table X (rows by columns, NaN where a cell is missing) with covariates t.
+
+        Parameters
+        ----------
+        X : (N, P) array, DataFrame or Series
+            The table. Rows without any value are kept; they say nothing.
+        y : None
+            Ignored.
+        t : (N,) numbers or dates, (N, C) numbers, or None
+            Covariate of each row; None: the same for all.
+        out : path or None
+            A new folder for the run; whatever ends it, `thincrm.resume(out)` goes on with it, bit
+            for bit. None: nothing is written.
+        """
+        n_rows = self._read(X)
+        if t is not None:
+            refuse_other_order(X, t)
+        self.covariates_ = self._covariates(t, n_rows)
+        self.seed_ = seed_of(self.random_state)
+        self._factors()
+        if self.likelihood is None and not self.quiet:
+            sys.stderr.write(f"thincrm: {self._chosen()}\n")
+        self._start(out)
+        return self
+
+    def _read(self, X: Any) -> int:
+        self.values_ = value = self._values(X, reset=True)
+        self.scale_ = scale_of(value, self.columns_, centred=True)
+        if not self._moving().any():
+            rows = "1 sample" if len(value) == 1 else f"{len(value)} samples"
+            raise InvalidInput(
+                f"Y has {rows} and no column that varies: there is nothing to tell clusters by."
+            )
+        return len(value)
+
+    def _values(self, X: Any, *, reset: bool) -> Float:
+        """Return checked values; remember (reset) or check the columns."""
+        table = X.to_frame() if isinstance(X, pd.Series) else X
+        checked = validate_data(
+            self, as_numbers(table), reset=reset, dtype=np.float64, ensure_all_finite=False
+        )
+        if reset:
+            self.columns_ = column_names(table, checked.shape[1])
+        refuse_infinite(checked, self.columns_)
+        return np.asarray(checked)
+
+    @property
+    def likelihood_(self) -> GaussianClusters:
+        """Return the law inside clusters, given or chosen."""
+        if self.likelihood is not None:
+            found: GaussianClusters = self.likelihood
+            return found
+        few = int(self._moving().sum()) <= _FEW_COLUMNS
+        return GaussianClusters("full" if few else "diagonal")
+
+    def _chosen(self) -> str:
+        n_columns = int(self._moving().sum())
+        columns = "1 column of numbers" if n_columns == 1 else f"{n_columns} columns of numbers"
+        return f"{columns}, likelihood={self.likelihood_!r}."
+
+    def _factors(self) -> Factors:
+        """Return the checked factors, or a sentence on why they do not fit together."""
+        levy = GammaProcess(2.0) if self.levy is None else self.levy
+        if getattr(levy, "support", None) != np.inf:
+            raise InvalidInput(
+                f"Clusters need masses in (0, inf), which {type(levy).__name__} does not give: use "
+                "GammaProcess, GeneralizedGammaProcess or StableProcess."
+            )
+        thinning = Bump() if self.thinning is None else self.thinning
+        chosen = self.likelihood_
+        if not isinstance(chosen, self.likelihoods):
+            names = " or ".join(kind.__name__ for kind in self.likelihoods)
+            raise InvalidType(f"likelihood must be {names}, got {type(chosen).__name__}.")
+        n_clusters = check_count("max_clusters", self.max_clusters, most=MOST_CLUSTERS)
+        n_background = check_count("n_background", self.n_background, 0, n_clusters - 1)
+        likelihood = MixtureLikelihood(chosen.law(), self.gates)
+        return Factors(levy, thinning, likelihood, n_clusters, n_background)
+
+    def _parts(self, known: Covariates) -> Parts:
+        return Parts(as_shards(self._rows(self.values_), known.row, known.trials))
+
+    def _rows(self, value: Float) -> Rows:
+        """Return rows in standard units, constant columns left out."""
+        return self.likelihood_.rows(self.scale_.standard(value)[:, self._moving()])
+
+    def _adopt(self, draws: list[MixtureDraw], trace: list[dict[str, float]]) -> None:
+        super()._adopt(draws, trace)
+        self._tables = ClusterTables(self.draws_)
