@@ -286,4 +286,8 @@ def test_features_of_a_table(tmp_path):
     assert found["error_in_standard_units"] < found["error_of_column_means"]
     assert call("export", run, "--to", "csv", "--quiet").exit_code == 0
     assert call("resume", run, "--quiet").exit_code == 0
-    assert_one_red_sentence(call("report", run), "a TopicModel is needed")
+    done = call("report", run, "--title", "Incomes")
+    assert done.exit_code == 0, done.output
+    page = (run / "report.html").read_text("utf-8")
+    assert "<h1>Incomes</h1>" in page
+    assert '"noun":"feature"' in page

@@ -35,7 +35,7 @@ def show(voice: Voice, model: Any, run: Path, skipped: int = 0) -> bool:
     complete = bool(model.complete_)
     if not complete:
         voice.say(f"Stopped early: this is what there is so far. Go on: thincrm resume {run}")
-    elif is_topics:
+    else:
         voice.say(f"Next: thincrm report {run}")
     voice.result(
         run=run,
@@ -74,8 +74,8 @@ def report(run: Path, path: Path, title: str | None) -> None:
     """Write the report of a run."""
     from thincrm.report import write_report  # noqa: PLC0415 - a page's weight
 
-    model = load_topics(run)
-    texts = kept_texts(run, model.counts_.shape[0])
+    model = tc.load(run)
+    texts = kept_texts(run, model.covariates_.row.size)
     name = title or kept_reading(run).get("source")
     write_report(model, path, texts=texts, title=str(name) if name else None)
 

@@ -32,7 +32,7 @@ def report(
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
-    """Write report.html: topics through time in one file that needs no network."""
+    """Write report.html: what the run found, in one file that needs no network."""
     from thincrm.cli import results  # noqa: PLC0415 - help does not wait for it
 
     voice = Voice(quiet, json)

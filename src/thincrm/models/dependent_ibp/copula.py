@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import log_expit, log_ndtr, ndtri_exp
@@ -64,6 +64,10 @@ class GaussianCopula:
         The grid of rho: the part of a hidden normal's variance that its field has.
     """
 
+    plain_words: ClassVar[str] = (
+        "A hidden smooth random curve (Gaussian process) per {one} ties rows with like covariates "
+        "together."
+    )
     widths: Sequence[float]
     shares: Sequence[float]
 

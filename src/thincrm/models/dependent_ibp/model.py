@@ -40,6 +40,7 @@ class DependentIBP(FeatureModel):
         As in FeatureModel.
     """
 
+    levy = None
     thinning = None
     weights = "binary"
     gates = "observation"

@@ -24,11 +24,13 @@ from thincrm.models.features.sampling import sample_features
 from thincrm.models.features.state import FeatureProblem
 from thincrm.models.features.storage import FeatureFiles
 from thincrm.models.features.tables import FeatureTables
+from thincrm.models.reported import Reported, refuse_options
 from thincrm.models.seeds import seed_of
 from thincrm.models.topics.sampling import Plan
 from thincrm.models.topics.tables import scalar
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.threads import using_threads
+from thincrm.report.page import Page
 from thincrm.thinning import Always, SigmoidGP
 
 __all__ = ["MOST_FEATURES", "FeatureModel"]
@@ -40,6 +42,7 @@ _GATES, _WEIGHTS = ("observation", "row"), ("binary", "real")
 class FeatureModel(
     FeatureFiles,
     FeatureExchange,
+    Reported,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -269,6 +272,13 @@ class FeatureModel(
         """Return the rows in standard units, sorted by covariate, holes marked."""
         standard = self.scale_.standard(value[np.argsort(at.row, kind="stable")])
         return as_table(standard, at.trials, shared)
+
+    def report_page(self, **options: object) -> Page:
+        """Return the page of `thincrm.write_report`; it has no options."""
+        from thincrm.models.features.report import feature_page  # noqa: PLC0415 - a page's weight
+
+        refuse_options(options, "feature")
+        return feature_page(self)
 
     def fit_transform(self, X: Any, y: Any = None, *, t: Any = None) -> Float:
         """Fit, then return the rows' usages of the features."""

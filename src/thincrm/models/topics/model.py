@@ -19,6 +19,7 @@ from thincrm.errors import InvalidInput, check_count
 from thincrm.inference.run_log import Journal
 from thincrm.levy import GammaProcess
 from thincrm.models.draws import TopicDraw
+from thincrm.models.reported import Reported
 from thincrm.models.seeds import seed_of
 from thincrm.models.topics.export import TopicExchange
 from thincrm.models.topics.factors import NegativeBinomialFactor, PoissonFactor
@@ -28,6 +29,7 @@ from thincrm.models.topics.storage import TopicFiles
 from thincrm.models.topics.sweep import TopicProblem
 from thincrm.models.topics.tables import TopicTables, scalar
 from thincrm.numerics.threads import using_threads
+from thincrm.report.page import Page
 from thincrm.thinning import Always, ProbitRVM, SigmoidGP
 
 __all__ = ["TopicModel"]
@@ -40,6 +42,7 @@ _FIRST_GUESS = 100  # topics to start from when the truncation may grow
 class TopicModel(
     TopicFiles,
     TopicExchange,
+    Reported,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -333,6 +336,12 @@ class TopicModel(
             learn_masses=bool(self.learn),
             burstiness=self.burstiness,
         )
+
+    def report_page(self, **options: object) -> Page:
+        """Return the page of `thincrm.write_report`; options: texts, static."""
+        from thincrm.models.topics.report import topic_page  # noqa: PLC0415 - a page's weight
+
+        return topic_page(self, **options)
 
     def fit_transform(self, X: Any, y: Any = None, *, t: Any = None) -> Any:
         """Fit, then return the documents' shares of topics."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -40,7 +39,7 @@ class Periods:
         """Return the periods of some times."""
         return _place(self.edges, at)
 
-    def sums(self, counts: Any) -> Any:
+    def sums(self, counts: sparse.csr_array) -> sparse.csr_array:
         """Return (B, P) sparse: the sums of the documents' counts in each period."""
         n_documents = self.period.size
         ones = np.ones(n_documents)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from thincrm.models.topics.report.periods import Periods
 from thincrm.numerics.arrays import Float, Int
-from thincrm.report.periods import Periods
+
+if TYPE_CHECKING:
+    from thincrm.models.topics.model import TopicModel
 
 __all__ = ["dated"]
 
@@ -17,7 +20,9 @@ _MOST = 24  # documents: a report is written in seconds
 _DRAWS, _STEPS = 3, 20
 
 
-def dated(model: Any, quoted: list[list[int]], periods: Periods) -> dict[int, dict[str, Any]]:
+def dated(
+    model: TopicModel, quoted: list[list[int]], periods: Periods
+) -> dict[int, dict[str, list[int]]]:
     """Return, for some quoted documents of many periods, the posterior of the period.
 
     quoted: documents of each topic. Every period that has documents stands with one of its times,

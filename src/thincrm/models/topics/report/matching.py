@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thincrm.models.draws import match_topics
 from thincrm.numerics.arrays import Int
 
+if TYPE_CHECKING:
+    from thincrm.models.topics.model import TopicModel
+
 __all__ = ["matches"]
 
 
-def matches(model: Any) -> list[Int]:
+def matches(model: TopicModel) -> list[Int]:
     """Return, for every draw, the place of each of the page's topics in it (-1: not there)."""
     last = model.draws_[-1]
     order = np.argsort(-last.tokens, kind="stable")

@@ -190,15 +190,6 @@ def test_shares_are_stacked_or_a_stream(opened):
     assert page.locator(".others").count() == 0
 
 
-def test_curves_fade_where_there_are_few(opened):
-    page = opened("pixels")
-    assert page.locator("mask").count() > 0
-    page.wait_for_selector(".focus mask rect", state="attached")
-    picture = downloaded(page, ".feature >> nth=0 >> text=SVG")
-    name = re.search(r'mask="url\(#([\w-]+)\)"', picture)[1]
-    assert f'id="{name}"' in picture
-
-
 def test_names_given_in_the_page_are_exported(opened):
     page = opened(state="topic=1&name=1%3ASteam")
     table = downloaded(page, "text=Names as CSV")

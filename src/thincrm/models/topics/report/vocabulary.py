@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from thincrm.models.topics.report.periods import Periods
 from thincrm.numerics.arrays import Int
-from thincrm.report.periods import Periods
+
+if TYPE_CHECKING:
+    from thincrm.models.topics.model import TopicModel
 
 __all__ = ["chosen_words", "searchable", "vocabulary"]
 
@@ -19,7 +22,7 @@ _MOST_WORDS = 2_500  # that can be searched for
 _HOMES = 6  # topics of a word
 
 
-def chosen_words(model: Any) -> pd.DataFrame:
+def chosen_words(model: TopicModel) -> pd.DataFrame:
     """Return every topic's words that are among the most relevant for some weight.
 
     Relevance is weight log p(w | k) + (1 - weight) log(p(w | k) / p(w)) (Sievert and Shirley
@@ -28,7 +31,7 @@ def chosen_words(model: Any) -> pd.DataFrame:
     """
     table: pd.DataFrame = model.topics(n_words=_CANDIDATES, level=0.9)
     table = table.rename(columns={"probability": "mean"})
-    table["code"] = model.vocabulary_.get_indexer(table["word"])
+    table["code"] = model.vocabulary_.get_indexer(pd.Index(table["word"]))
     common = np.asarray(model.counts_.sum(axis=0)).reshape(-1) / max(model.counts_.sum(), 1)
     chance = np.log(np.maximum(table["mean"].to_numpy(), 1e-300))
     lift = chance - np.log(np.maximum(common[table["code"]], 1e-300))
@@ -39,14 +42,14 @@ def chosen_words(model: Any) -> pd.DataFrame:
     return table.loc[keep, ["topic", "code", "mean", "lower", "upper"]]
 
 
-def searchable(model: Any, words: pd.DataFrame) -> Int:
+def searchable(model: TopicModel, words: pd.DataFrame) -> Int:
     """Return the codes of the words the page knows: all it shows, and the most frequent."""
     total = np.asarray(model.counts_.sum(axis=0)).reshape(-1)
     frequent = np.argsort(-total, kind="stable")[:_MOST_WORDS]
     return np.union1d(words["code"].to_numpy(np.int64), frequent)
 
 
-def vocabulary(model: Any, code: Int, periods: Periods) -> dict[str, Any]:
+def vocabulary(model: TopicModel, code: Int, periods: Periods) -> dict[str, object]:
     """Return the words, how often each occurs through time, and the topics it belongs to."""
     total = np.asarray(model.counts_.sum(axis=0)).reshape(-1)
     count_BP = periods.sums(model.counts_)

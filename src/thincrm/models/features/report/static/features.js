@@ -1,27 +1,7 @@
 // The page of a feature model: what each feature adds to the columns, and where it is used.
 const features = data.features.map((raw, id) => ({...raw, id, used: unpack(raw.used), open: unpack(raw.open)}));
-const FEATURE_VIEWS = {
-  features: ['Features', 'What each feature adds to the columns, and where along the covariate rows use it.'],
-  model: ['Model', 'What was asked, what was learned, and whether to believe it.'],
-};
 const MEASURES = {used: 'Probability of being used', open: 'Probability of being open'};
 const COLUMNS_SHOWN = 12;
-let shown = {view: 'features', measure: 'used', theme: ''};
-
-function readAddress() {
-  const given = new URLSearchParams(location.hash.slice(1));
-  const pick = (key, allowed, other) => (allowed.includes(given.get(key)) ? given.get(key) : other);
-  shown = {view: pick('view', Object.keys(FEATURE_VIEWS), 'features'),
-    measure: pick('measure', Object.keys(MEASURES), 'used'), theme: pick('theme', ['light', 'dark'], '')};
-}
-
-function show(patch) {
-  shown = {...shown, ...patch};
-  const out = new URLSearchParams(Object.entries(shown).filter(([, value]) => value));
-  history.replaceState(null, '', `${location.pathname}${location.search}#${out}`);
-  drawPage();
-}
-
 const number = (x) => String(Number(x.toPrecision(3))).replace('-', '−');
 const colourFor = (feature) => colourAt(times[d3.scan(feature.used.mean, d3.descending)]);
 
@@ -68,19 +48,16 @@ function entryPixels(feature, width) {
   return picture;
 }
 
-function featureCard(feature, width) {
-  const curve = feature[shown.measure];
+function featureCard(feature, width, measure) {
+  const curve = feature[measure];
   const chart = axedCurve(curve, colourFor(feature), d3.max(curve.upper), width,
-    `${MEASURES[shown.measure]} of feature ${feature.id} with bands.`);
+    `${MEASURES[measure]} of feature ${feature.id} with bands.`);
   const readout = readCurve(chart, d3.scan(curve.mean, d3.descending), (i) =>
     `used with probability ${percent(feature.used.mean[i])} (${percent(feature.used.lower[i])} to ` +
     `${percent(feature.used.upper[i])}); ${plural(data.time.documents[i], 'row')}`);
   const [share, lower, upper] = feature.share;
   return el('article', {class: 'feature', 'aria-label': `Feature ${feature.id}`},
-    el('div', {class: 'card-head'}, svg('svg', {viewBox: '0 0 10 10', class: 'dot', 'aria-hidden': 'true'},
-      svg('circle', {cx: 5, cy: 5, r: 5, fill: colourFor(feature)})), el('h3', {}, `Feature ${feature.id}`),
-    el('span', {class: 'spacer'}),
-    toolButton('SVG', `Download the curve of feature ${feature.id} as SVG`, () => downloadPicture(`feature-${feature.id}.svg`, chart.picture))),
+    cardHead(colourFor(feature), `Feature ${feature.id}`, chart.picture),
     el('p', {class: 'note'}, `${percent(share)} of all uses (${percent(lower)} to ${percent(upper)}), in ${percent(feature.presence)} of draws`),
     data.side ? entryPixels(feature, width) : entryBars(feature, width), chart.picture, readout);
 }
@@ -95,55 +72,11 @@ function featureRows() {
   return rows;
 }
 
-function settingRows() {
-  return [['kind', 'name', 'value', 'meaning'], ['verdict', '', data.diagnosis.verdict, ''],
-    ...data.settings.map(([name, value, meaning]) => ['chosen', name, value, meaning])];
-}
-
-function drawPage() {
-  hideTip();
-  useTheme(shown.theme);
-  const held = document.activeElement?.id;
-  const tabs = Object.entries(FEATURE_VIEWS).map(([view, [name]]) => el('button', {type: 'button', role: 'tab', id: `tab-${view}`,
-    'aria-selected': String(view === shown.view), 'aria-controls': 'view', on: {click: () => show({view})}}, name));
-  const list = el('div', {class: 'tab-list'}, ...tabs);
-  byId('views').replaceChildren(list);
-  roving(list, tabs, (tab) => tab.click());
-  const select = el('select', {id: 'choice-measure', 'aria-label': 'Curve', on: {change: (event) => show({measure: event.target.value})}},
-    ...Object.entries(MEASURES).map(([value, text]) => el('option', {value, selected: value === shown.measure}, text)));
-  byId('choices').replaceChildren(...(shown.view === 'features' ? [el('span', {class: 'choice'}, select)] : []));
-  const [title, note] = FEATURE_VIEWS[shown.view];
-  byId('view-title').textContent = title;
-  byId('view-note').textContent = note;
-  const rows = shown.view === 'features' ? featureRows : settingRows;
-  byId('view-tools').replaceChildren(toolButton('CSV', 'Download the numbers of this view as CSV',
-    () => download(`${shown.view}.csv`, 'text/csv', csv(rows()))));
-  const body = byId('view-body');
-  body.replaceChildren();
-  if (shown.view === 'model') drawModel(body);
-  else if (!features.length) body.append(el('p', {class: 'empty'}, 'No feature is in use.'));
-  else {
-    const columns = Math.max(1, Math.floor(body.clientWidth / 380));
-    const width = Math.max((body.clientWidth - (columns - 1) * 16) / columns - 34, 240);
-    body.append(el('div', {class: 'feature-grid'}, ...features.map((feature) => featureCard(feature, width))));
-  }
-  if (held) byId(held)?.focus({preventScroll: true});
-}
-
-readAddress();
-byId('theme').addEventListener('click', () => show({theme: darkNow() ? 'light' : 'dark'}));
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawPage);
-addEventListener('hashchange', () => { readAddress(); drawPage(); });
-let drawnWidth = innerWidth;
-addEventListener('resize', () => {
-  if (innerWidth === drawnWidth) return;
-  drawnWidth = innerWidth;
-  drawPage();
+runPage({
+  features: {title: 'Features', note: 'What each feature adds to the columns, and where along the covariate rows use it.',
+    rows: featureRows, choices: {measure: ['Curve', MEASURES]}, draw: (body, shown) => {
+      if (!features.length) body.append(el('p', {class: 'empty'}, 'No feature is in use.'));
+      else cardGrid(body, features, (feature, width) => featureCard(feature, width, shown.measure));
+    }},
+  model: MODEL_VIEW,
 });
-document.querySelector('.skip').addEventListener('click', (event) => {
-  event.preventDefault();
-  byId('main').focus();
-});
-byId('foot').replaceChildren(data.settings[data.settings.length - 1][1], ' · one file, no network');
-drawHeader();
-drawPage();

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from thincrm.numerics.arrays import Float
-from thincrm.report.curves import packed
+from thincrm.models.features.report.settings import LEARNED, READING, feature_settings
 from thincrm.report.diagnosis import diagnosis
-from thincrm.report.plain_words import READING_FEATURES, feature_settings, learned
+from thincrm.report.packed_curves import curves_of
+from thincrm.report.plain_words import learned
 from thincrm.report.times import Times, chosen_times
+
+if TYPE_CHECKING:
+    from thincrm.models.features.model import FeatureModel
 
 __all__ = ["feature_data"]
 
 _FEWEST_PIXELS = 16
 
 
-def feature_data(model: Any) -> dict[str, Any]:
+def feature_data(model: FeatureModel) -> dict[str, object]:
     """Return everything the page shows of a fitted feature model, ready for JSON."""
     n_features = len(model.shares_)
     times = chosen_times(model.covariates_, n_features)
     columns = [str(name) for name in model.columns_]
     rows = int(model.covariates_.trials.sum())
+    line, settings = feature_settings(model)
     return {
         "noun": "feature",
         "corpus": {"rows": f"{rows:,} rows", "columns": f"{len(columns):,} columns"},
@@ -31,10 +35,11 @@ def feature_data(model: Any) -> dict[str, Any]:
         "columns": columns,
         "side": _side(model.columns_),
         "features": _features(model, times) if n_features else [],
-        "diagnosis": diagnosis(model, model.n_features_, "feature"),
-        "settings": feature_settings(model),
-        "learned": learned(model),
-        "reading": READING_FEATURES,
+        "diagnosis": diagnosis(model, "feature", limit=model.max_features),
+        "summary": line,
+        "settings": settings,
+        "learned": learned(model.draws_, LEARNED),
+        "reading": READING,
     }
 
 
@@ -45,44 +50,29 @@ def _side(columns: pd.Index) -> int:
     return side if numbered and side**2 == len(columns) >= _FEWEST_PIXELS else 0
 
 
-def _features(model: Any, times: Times) -> list[dict[str, Any]]:
+def _features(model: FeatureModel, times: Times) -> list[dict[str, object]]:
     """Return entries (standard units, and the columns' own), shares and curves of every feature."""
-    curves = _curves(model, times)
+    wide, narrow = model.activation(times.labels, 0.9), model.activation(times.labels, 0.5)
+    n_times = len(times.labels)
+    used = curves_of(wide, narrow, n_times, "usage", "usage_")
+    opened = curves_of(wide, narrow, n_times)
     spread_P = model.scale_.spread_P
     unit_P = np.where(spread_P > 0, spread_P, 1.0)
-    out = []
-    for k, share in enumerate(model.shares_.itertuples()):
+    out: list[dict[str, object]] = []
+    shares_KX = model.shares_[["mean", "lower", "upper", "presence"]].to_numpy(float)
+    for k, share_X in enumerate(shares_KX):
         entry = model.features_.loc[k][["mean", "lower", "upper"]].to_numpy(float)
         out.append(
             {
-                "share": [_short(x) for x in (share.mean, share.lower, share.upper)],
-                "presence": _short(share.presence),
+                "share": [_short(x) for x in share_X[:3]],
+                "presence": _short(share_X[3]),
                 "entries": [[_short(x) for x in row] for row in entry / unit_P[:, None]],
                 "own": [_short(x) for x in entry[:, 0]],
-                "used": curves["used"][k],
-                "open": curves["open"][k],
+                "used": used[k],
+                "open": opened[k],
             }
         )
     return out
-
-
-def _curves(model: Any, times: Times) -> dict[str, list[dict[str, Any]]]:
-    wide, narrow = model.activation(times.labels, 0.9), model.activation(times.labels, 0.5)
-
-    def curve(mean: str, prefix: str) -> list[dict[str, Any]]:
-        columns = {
-            "mean": wide[mean],
-            "lower": wide[prefix + "lower"],
-            "upper": wide[prefix + "upper"],
-            "low": narrow[prefix + "lower"],
-            "high": narrow[prefix + "upper"],
-        }
-        table: dict[str, Float] = {
-            name: np.reshape(x, (-1, len(times.labels))) for name, x in columns.items()
-        }
-        return packed(table)
-
-    return {"used": curve("usage", "usage_"), "open": curve("mean", "")}
 
 
 def _short(x: float) -> float:

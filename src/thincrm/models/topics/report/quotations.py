@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from thincrm.errors import InvalidInput, InvalidType
+
+if TYPE_CHECKING:
+    from thincrm.models.topics.model import TopicModel
 
 __all__ = ["Passages", "checked_texts", "excerpt"]
 
 _LENGTH = 420  # characters
 
 
-def checked_texts(
-    texts: Sequence[str] | None, n_documents: int
-) -> tuple[list[str] | None, list[str] | None]:
+def checked_texts(texts: object, n_documents: int) -> tuple[list[str] | None, list[str] | None]:
     """Return the documents' names, if they have any, and the texts."""
     if texts is None:
         return None, None
     if isinstance(texts, str | bytes):
         raise InvalidType("texts must be a sequence of documents, got one str: put it in a list.")
+    if not isinstance(texts, Iterable):
+        raise InvalidType(f"texts must be a sequence of documents, got {type(texts).__name__}.")
     held = list(texts)
     if len(held) != n_documents:
         raise InvalidInput(
@@ -34,7 +38,10 @@ def checked_texts(
         if not isinstance(text, str):
             raise InvalidType(f"texts[{place}] must be a str, got {type(text).__name__}.")
     named = isinstance(texts, pd.Series) and not isinstance(texts.index, pd.RangeIndex)
-    return ([str(name) for name in texts.index] if named else None), held  # type: ignore[attr-defined]
+    return ([str(name) for name in pd.Series(texts).index] if named else None), held
+
+
+Piece = str | list[str | int]  # plain text, or a word, its topic and the percentage
 
 
 class Passages:
@@ -52,19 +59,21 @@ class Passages:
         The documents.
     """
 
-    def __init__(self, model: Any, cells: Any, words: pd.DataFrame, texts: list[str]) -> None:
+    def __init__(
+        self, model: TopicModel, cells: sparse.csr_array, words: pd.DataFrame, texts: list[str]
+    ) -> None:
         self.counts, self.cells, self.texts = model.counts_, cells, texts
         self.folded = [str(word).lower() for word in model.vocabulary_]
         self.code = {word: code for code, word in enumerate(self.folded)}
         self.words = words.groupby("topic")
 
-    def of(self, topic: int, document: int) -> list[Any]:
+    def of(self, topic: int, document: int) -> list[Piece]:
         """Return the passage in pieces: plain text, and words as [word, topic, percent]."""
         mine = self.words.get_group(topic)
         weight = dict(zip((self.folded[code] for code in mine["code"]), mine["mean"], strict=True))
         text = excerpt(self.texts[document], weight)
         home = self._homes(document)
-        pieces: list[Any] = []
+        pieces: list[Piece] = []
         end = 0
         for word in re.finditer(r"\w+", text):
             found = home.get(self.code.get(word[0].lower(), -1))

@@ -10,12 +10,12 @@ from report_cases import SETTINGS, corpus, dates, fitted, texts_of
 import thincrm as tc
 from thincrm.data.covariates import covariates
 from thincrm.errors import InvalidInput, InvalidType
-from thincrm.report.allocation import _expected, allocated
-from thincrm.report.heldout import heldout_rows
-from thincrm.report.matching import matches
-from thincrm.report.periods import periods_of
-from thincrm.report.sizes import kernel_lengths, open_weights
-from thincrm.report.topic_data import topic_data
+from thincrm.models.topics.report.allocation import _expected, allocated
+from thincrm.models.topics.report.data import topic_data
+from thincrm.models.topics.report.heldout import heldout_rows
+from thincrm.models.topics.report.matching import matches
+from thincrm.models.topics.report.periods import periods_of
+from thincrm.models.topics.report.sizes import kernel_lengths, open_weights
 from thincrm.thinning import Always, Bump
 
 

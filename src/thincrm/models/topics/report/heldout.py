@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,7 +11,7 @@ from thincrm.models.topics.model import TopicModel
 __all__ = ["heldout_rows"]
 
 
-def heldout_rows(model: Any, static: Any) -> list[list[str]] | None:
+def heldout_rows(model: TopicModel, static: object) -> list[list[str]] | None:
     """Return name, perplexity, its Monte Carlo error and the number of words, as text."""
     if model.heldout_ is None:
         if static is not None:
@@ -33,7 +31,7 @@ def heldout_rows(model: Any, static: Any) -> list[list[str]] | None:
     return rows
 
 
-def _checked(model: Any, static: Any) -> Any:
+def _checked(model: TopicModel, static: object) -> TopicModel:
     if not isinstance(static, TopicModel):
         raise InvalidType(f"static must be a TopicModel, got {type(static).__name__}.")
     check_is_fitted(static)

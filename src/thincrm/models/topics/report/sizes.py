@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thincrm.models.draws import TopicDraw
 from thincrm.numerics.arrays import Float, Int
+
+if TYPE_CHECKING:
+    from thincrm.models.topics.model import TopicModel
 
 __all__ = ["kernel_lengths", "open_weights", "sizes"]
 
@@ -16,32 +19,32 @@ _YEAR, _MONTH = 365.25, 30.44
 _UNITS = ((2 * _YEAR, _YEAR, " years"), (2 * _MONTH, _MONTH, " months"), (0.0, 1.0, " days"))
 
 
-def sizes(model: Any, matched: list[Int]) -> list[dict[str, str | None]]:
+def sizes(model: TopicModel, matched: list[Int]) -> list[dict[str, object]]:
     """Return both for every topic of the page, in words."""
     both = zip(kernel_lengths(model, matched), open_weights(model, matched), strict=True)
     return [{"kernel": kernel, "weight": weight} for kernel, weight in both]
 
 
-def open_weights(model: Any, matched: list[Int]) -> list[str]:
+def open_weights(model: TopicModel, matched: list[Int]) -> list[str]:
     """Return how many words a document has of each topic that is open: the mean of n_dk | open."""
     said = _summaries(model, matched, lambda draw: draw.usage.mean)
     return [f"{_band(row, '')} words of a document" for row in said]
 
 
-def kernel_lengths(model: Any, matched: list[Int]) -> list[str | None]:
+def kernel_lengths(model: TopicModel, matched: list[Int]) -> list[str | None]:
     """Return the lengths of time over which the topics' curves vary: 1 / sqrt(psi) of a kernel.
 
     None of topics that never close, and of thinning functions without a kernel.
     """
-    if model.draws_[-1].x is None or not _has_length(model.draws_[-1].x):
+    if _lengths(model, model.draws_[-1]) is None:
         return [None] * matched[-1].size
-    unit = float(model.prepared_.scale[0])
     dates = model.covariates_.kind.startswith("date")
 
     def lengths(draw: TopicDraw) -> Float:
-        scaled = _scaled(model.thinning_, draw.x)
-        always = draw.words.shape[1] - scaled.size  # these come first and have no curve
-        return np.concatenate([np.full(always, np.nan), unit * scaled])
+        thinned = _lengths(model, draw)
+        known = np.empty(0) if thinned is None else thinned
+        always = draw.words.shape[1] - known.size  # these come first and have no curve
+        return np.concatenate([np.full(always, np.nan), known])
 
     out: list[str | None] = []
     for row in _summaries(model, matched, lengths):
@@ -50,17 +53,16 @@ def kernel_lengths(model: Any, matched: list[Int]) -> list[str | None]:
     return out
 
 
-def _has_length(x: Any) -> bool:
-    return hasattr(x, "width") or hasattr(x, "log_length")
+def _lengths(model: TopicModel, draw: TopicDraw) -> Float | None:
+    found: Float | None = None
+    if draw.x is not None:
+        found = model.thinning_.lengths(draw.x, model.prepared_)
+    return found
 
 
-def _scaled(thinning: Any, x: Any) -> Float:
-    if hasattr(x, "log_length"):
-        return np.asarray(np.exp(x.log_length))
-    return np.asarray(1.0 / np.sqrt(np.asarray(thinning.widths, float)[x.width]))
-
-
-def _summaries(model: Any, matched: list[Int], values: Callable[[TopicDraw], Float]) -> Float:
+def _summaries(
+    model: TopicModel, matched: list[Int], values: Callable[[TopicDraw], Float]
+) -> Float:
     """Return (K, 3): mean and 90 % band over the draws that have the topic."""
     known = np.stack(
         [

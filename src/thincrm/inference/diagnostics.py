@@ -8,7 +8,7 @@ everywhere.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -20,23 +20,44 @@ from thincrm.errors import InvalidInput
 from thincrm.inference.convergence import FEWEST_DRAWS, bulk_ess, rank_rhat, tail_ess
 from thincrm.numerics.arrays import Float, Int
 
-__all__ = ["Diagnostics", "Verdict", "by_chain", "label_free", "spread_rows"]
+__all__ = [
+    "Diagnostics",
+    "KeptDraw",
+    "Verdict",
+    "by_chain",
+    "judge",
+    "label_free",
+    "said",
+    "spread_rows",
+    "summarise",
+]
 
 LARGEST_RHAT = 1.05  # about what converged chains show when their draws are worth 100
 FEWEST_INDEPENDENT = 100  # for a 90 % band whose ends are good to a few points
-_SETTINGS = {"max_topics", "max_features"}  # scalars of a draw that are no draws
+_SETTING = "max_"  # scalars of a draw that begin so are no draws
 _TIMES = 5  # covariate rows at which the total activation is looked at
 _NAMES = {
-    "n_topics": "the number of topics",
-    "n_large_topics": "the number of large topics",
-    "n_features": "the number of features",
-    "n_large_features": "the number of large features",
-    "features_per_row": "the number of features of a row",
     "log_likelihood": "the log likelihood",
     "log_joint": "the log joint",
     "heldout": "the held-out likelihood",
     "total_activation": "the total activation",
 }
+
+
+class KeptDraw(Protocol):
+    """What a kept draw of any model has."""
+
+    @property
+    def chain(self) -> int:
+        """Return the number of its chain."""
+
+    @property
+    def sweep(self) -> int:
+        """Return the sweep after which it was kept."""
+
+    @property
+    def scalars(self) -> dict[str, float]:
+        """Return its label-free quantities by name."""
 
 
 class Verdict(str):
@@ -83,7 +104,7 @@ class Diagnostics:
         raise InvalidInput("this model takes no held-out counts: leave heldout out.")
 
 
-def label_free(draws: Sequence[Any], known: Covariates) -> pd.DataFrame:
+def label_free(draws: Sequence[KeptDraw], known: Covariates) -> pd.DataFrame:
     """Return the label-free quantities of every draw, indexed by chain and sweep.
 
     The scalars that all draws have; and, where draws have `log_odds` (T, K) at the distinct
@@ -95,11 +116,13 @@ def label_free(draws: Sequence[Any], known: Covariates) -> pd.DataFrame:
     names = [
         name
         for name in draws[0].scalars
-        if name not in _SETTINGS and all(name in draw.scalars for draw in draws)
+        if not name.startswith(_SETTING) and all(name in draw.scalars for draw in draws)
     ]
-    columns: dict[str, Any] = {name: [draw.scalars[name] for draw in draws] for name in names}
-    if getattr(draws[0], "log_odds", None) is not None and len(draws[0].log_odds) > 1:
-        total_BT = np.stack([expit(draw.log_odds).sum(axis=1) for draw in draws])
+    columns = {name: np.array([draw.scalars[name] for draw in draws], float) for name in names}
+    kept = (getattr(draw, "log_odds", None) for draw in draws)
+    curves: list[Float] = [log_odds_TK for log_odds_TK in kept if log_odds_TK is not None]
+    if curves and len(curves[0]) > 1:
+        total_BT = np.stack([expit(log_odds_TK).sum(axis=1) for log_odds_TK in curves])
         columns["total_activation"] = total_BT.mean(axis=1)
         labels = known.labels()
         for row in spread_rows(total_BT.shape[1], _TIMES):
@@ -177,13 +200,13 @@ def judge(table: pd.DataFrame) -> Verdict:
         others = int((table["rhat"] > limit).sum()) - 1
         more = f" and on {others} of {len(table) - 1} other quantities" if others else ""
         return Verdict(
-            f"{who} {_said(worst)} (R-hat {rhat:.2f}){more}: run longer (n_sweeps).", False
+            f"{who} {said(worst)} (R-hat {rhat:.2f}){more}: run longer (n_sweeps).", False
         )
     agree = "One chain, whose halves agree" if alone else f"{n_chains} chains agree"
     many = worth >= FEWEST_INDEPENDENT
     value = (
         f"the {n_chains * n_draws} draws are worth {'' if many else 'only '}{worth} "
-        f"independent ones (fewest for {_said(slowest)})"
+        f"independent ones (fewest for {said(slowest)})"
     )
     advice = "" if many else "; run longer (n_sweeps) before trusting narrow bands"
     doubt = "; it was compared with no other: n_chains=4 would say more" if alone else ""
@@ -192,7 +215,16 @@ def judge(table: pd.DataFrame) -> Verdict:
     )
 
 
-def _said(name: str) -> str:
+def said(name: str) -> str:
+    """Return a label-free quantity in words: n_topics is "the number of topics"."""
     stem, _, place = name.partition("[")
-    plain = _NAMES.get(stem, "the learned " + stem.replace("_", " "))
+    plain = _NAMES.get(stem) or _pattern(stem)
     return f"{plain} at {place.removesuffix(']')}" if place else plain
+
+
+def _pattern(stem: str) -> str:
+    words = stem.replace("_", " ")
+    if stem.startswith("n_"):
+        return "the number of " + words.removeprefix("n ")
+    many, per, one = words.partition(" per ")
+    return f"the number of {many} of a {one}" if per else "the learned " + words

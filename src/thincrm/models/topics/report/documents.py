@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from thincrm.report.periods import Periods
-from thincrm.report.quotations import Passages
+from thincrm.models.topics.report.periods import Periods
+from thincrm.models.topics.report.quotations import Passages
 from thincrm.report.times import shown
+
+if TYPE_CHECKING:
+    from thincrm.models.topics.model import TopicModel
 
 __all__ = ["Documents", "chosen_documents"]
 
@@ -23,7 +26,7 @@ _BEST, _MOST_OF_TOPIC = 3, 8  # passages of a topic: at least, at most
 class Documents:
     """Documents that the page names, numbered as they are asked for."""
 
-    def __init__(self, model: Any, names: list[str] | None) -> None:
+    def __init__(self, model: TopicModel, names: list[str] | None) -> None:
         self.model, self.names = model, names
         self.place: dict[int, int] = {}
 
@@ -31,7 +34,7 @@ class Documents:
         """Return the number of a document on the page."""
         return self.place.setdefault(document, len(self.place))
 
-    def data(self, dates: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
+    def data(self, dates: dict[int, dict[str, list[int]]]) -> list[dict[str, object]]:
         """Return name and time of each, and what is known of the dates of some."""
         known = self.model.covariates_
         document = np.fromiter(self.place, int, len(self.place))
@@ -48,9 +51,9 @@ class Documents:
 
 
 def chosen_documents(
-    model: Any, documents: Documents, passages: Passages | None, periods: Periods
-) -> list[dict[str, Any]]:
-    """Return, per topic, quotations of typical documents, and further documents of every part.
+    model: TopicModel, documents: Documents, passages: Passages | None, periods: Periods
+) -> tuple[list[dict[str, object]], list[list[int]]]:
+    """Return, per topic, quotations and further documents of every part; and whom it quotes.
 
     Typical are documents with a large share of the topic and, of these, those with many words of
     it: three words that all belong to a topic say little.
@@ -58,7 +61,7 @@ def chosen_documents(
     n_topics = model.draws_[-1].tokens.size
     n_parts = min(max(_MOST_LISTED // n_topics, _FEWEST_PARTS), periods.number)
     edges = np.linspace(periods.edges[0], periods.edges[-1], n_parts + 1)[1:-1, None]
-    cuts = model.covariates_.labels(edges) if n_parts > 1 else None
+    cuts = list(model.covariates_.labels(edges)) if n_parts > 1 else None
     table = model.representative_documents(_CONSIDERED, cuts)
     length = np.asarray(model.counts_.sum(axis=1)).reshape(-1)
     told = table["share"] * length[table["document"]]
@@ -66,7 +69,8 @@ def chosen_documents(
     table = table.sort_values("score", ascending=False, kind="stable")
     topics = dict(iter(table.groupby("topic")))
     most = int(np.clip(_MOST_QUOTED // n_topics, _BEST, _MOST_OF_TOPIC))
-    out = []
+    out: list[dict[str, object]] = []
+    whom: list[list[int]] = []
     for k in range(n_topics):
         best = _spread(topics[k], most)
         others = topics[k].drop(best.index).groupby("period").head(_LISTED)
@@ -79,10 +83,10 @@ def chosen_documents(
             {
                 "quotations": quoted,
                 "others": [[documents.number(d), share] for d, share in _pairs(others)],
-                "quoted": best["document"].tolist(),
             }
         )
-    return out
+        whom.append(best["document"].tolist())
+    return out, whom
 
 
 def _pairs(table: pd.DataFrame) -> list[tuple[int, float]]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from thincrm.models.topics.report.periods import Periods
 from thincrm.numerics.arrays import Int
-from thincrm.report.periods import Periods
 
 __all__ = ["words_by_period"]
 
@@ -17,8 +15,12 @@ _WORDS = 16
 
 
 def words_by_period(
-    counts: Any, cells: Any, periods: Periods, words: pd.DataFrame, known: Int
-) -> list[dict[str, Any]]:
+    counts: sparse.csr_array,
+    cells: sparse.csr_array,
+    periods: Periods,
+    words: pd.DataFrame,
+    known: Int,
+) -> list[dict[str, object]]:
     """Return, per topic, tokens in each period, and those of its words that occur most.
 
     Parameters
@@ -37,7 +39,7 @@ def words_by_period(
     document = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     n_words, by_topic = counts.shape[1], sparse.csc_array(cells)
     shown = words.groupby("topic")["code"]
-    out = []
+    out: list[dict[str, object]] = []
     for k in range(cells.shape[1]):
         mine = slice(by_topic.indptr[k], by_topic.indptr[k + 1])
         cell, tokens = by_topic.indices[mine], by_topic.data[mine]

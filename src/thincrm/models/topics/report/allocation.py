@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -10,13 +10,16 @@ from scipy import sparse
 from thincrm.models.draws import TopicDraw
 from thincrm.numerics.arrays import Float, Int
 
+if TYPE_CHECKING:
+    from thincrm.models.topics.model import TopicModel
+
 __all__ = ["allocated"]
 
 _DRAWS = 10
 _MOST_PAIRS = 4_000_000  # at a time
 
 
-def allocated(model: Any, matched: list[Int]) -> Any:
+def allocated(model: TopicModel, matched: list[Int]) -> sparse.csr_array:
     """Return (C, K) sparse: the expected tokens of each cell of the counts in each topic.
 
     Cells are the counts that are not zero, in the order of the matrix. The mean is over some of the
@@ -32,10 +35,12 @@ def allocated(model: Any, matched: list[Int]) -> Any:
         number = np.full(draw.words.shape[1], -1)
         number[found[there]] = there
         total = total + _cells(counts, draw, number, n_topics)
-    return total / len(places)
+    return sparse.csr_array(total / len(places))
 
 
-def _cells(counts: Any, draw: TopicDraw, number: Int, n_topics: int) -> Any:
+def _cells(
+    counts: sparse.csr_array, draw: TopicDraw, number: Int, n_topics: int
+) -> sparse.csr_array:
     if draw.labels is not None:
         topic = number[draw.labels]
         cell = np.repeat(np.arange(counts.nnz), counts.data)
@@ -50,7 +55,9 @@ def _cells(counts: Any, draw: TopicDraw, number: Int, n_topics: int) -> Any:
     return total
 
 
-def _expected(counts: Any, draw: TopicDraw, start: int, stop: int) -> tuple[Int, Int, Float]:
+def _expected(
+    counts: sparse.csr_array, draw: TopicDraw, start: int, stop: int
+) -> tuple[Int, Int, Float]:
     """Return cells, topics and expected tokens of documents start to stop.
 
     A draw without labels keeps how many tokens n_dk of document d are of topic k. A token of
@@ -70,6 +77,6 @@ def _expected(counts: Any, draw: TopicDraw, start: int, stop: int) -> tuple[Int,
     return cell, topic, counts.data[cell] * weight / np.maximum(total[cell - first], 1e-300)
 
 
-def _matrix(cell: Int, topic: Int, value: Float, shape: tuple[int, int]) -> Any:
+def _matrix(cell: Int, topic: Int, value: Float, shape: tuple[int, int]) -> sparse.csr_array:
     kept = topic >= 0
     return sparse.coo_array((value[kept], (cell[kept], topic[kept])), shape=shape).tocsr()

@@ -1,50 +1,54 @@
-"""The numbers behind the report's views, packed small: curves as whole numbers of a thousandth."""
+"""The numbers behind the views of a topic model's report, ready for JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from thincrm.models.curves import SHAPES
 from thincrm.models.draws import similarity
+from thincrm.models.topics.report.allocation import allocated
+from thincrm.models.topics.report.dating import dated
+from thincrm.models.topics.report.documents import Documents, chosen_documents
+from thincrm.models.topics.report.matching import matches
+from thincrm.models.topics.report.periods import periods_of
+from thincrm.models.topics.report.quotations import Passages, checked_texts
+from thincrm.models.topics.report.settings import LEARNED, READING, topic_settings
+from thincrm.models.topics.report.sizes import sizes
+from thincrm.models.topics.report.vocabulary import chosen_words, searchable, vocabulary
+from thincrm.models.topics.report.words import words_by_period
 from thincrm.numerics.arrays import Int
-from thincrm.report.allocation import allocated
-from thincrm.report.curves import packed
-from thincrm.report.dating import dated
 from thincrm.report.diagnosis import diagnosis
-from thincrm.report.documents import Documents, chosen_documents
-from thincrm.report.matching import matches
-from thincrm.report.periods import periods_of
-from thincrm.report.plain_words import READING_TOPICS, learned, topic_settings
-from thincrm.report.quotations import Passages, checked_texts
-from thincrm.report.sizes import sizes
+from thincrm.report.packed_curves import PackedCurve, curves_of
+from thincrm.report.plain_words import learned
 from thincrm.report.times import Times, chosen_times
-from thincrm.report.topic_words import words_by_period
-from thincrm.report.vocabulary import chosen_words, searchable, vocabulary
+
+if TYPE_CHECKING:
+    from thincrm.models.topics.model import TopicModel
 
 __all__ = ["topic_data"]
 
 _SIMILAR = 4
 
 
-def topic_data(model: Any, texts: Sequence[str] | None) -> dict[str, Any]:
+def topic_data(model: TopicModel, texts: object) -> dict[str, object]:
     """Return everything the page shows of a fitted topic model, ready for JSON."""
-    names, texts = checked_texts(texts, model.counts_.shape[0])
+    names, passages_from = checked_texts(texts, model.counts_.shape[0])
     times = chosen_times(model.covariates_, model.draws_[-1].tokens.size)
     matched, periods = matches(model), periods_of(model.covariates_)
     cells = allocated(model, matched)
     words = chosen_words(model)
     code = searchable(model, words)
-    passages = None if texts is None else Passages(model, cells, words, texts)
+    passages = None if passages_from is None else Passages(model, cells, words, passages_from)
     documents = Documents(model, names)
-    told = chosen_documents(model, documents, passages, periods)
-    dates = dated(model, [topic.pop("quoted") for topic in told], periods)
+    told, quoted = chosen_documents(model, documents, passages, periods)
+    dates = dated(model, quoted, periods)
     spoken = words_by_period(model.counts_, cells, periods, words, code)
     words["code"] = np.searchsorted(code, words["code"])
     parts = [a | b | c for a, b, c in zip(sizes(model, matched), spoken, told, strict=True)]
+    line, settings = topic_settings(model)
     return {
         "noun": "topic",
         "corpus": _corpus(model),
@@ -53,14 +57,15 @@ def topic_data(model: Any, texts: Sequence[str] | None) -> dict[str, Any]:
         "topics": _topics(model, times, words, parts),
         "documents": documents.data(dates),
         "vocabulary": vocabulary(model, code, periods),
-        "diagnosis": diagnosis(model, model.n_topics_, "topic"),
-        "settings": topic_settings(model),
-        "learned": learned(model),
-        "reading": READING_TOPICS,
+        "diagnosis": diagnosis(model, "topic"),
+        "summary": line,
+        "settings": settings,
+        "learned": learned(model.draws_, LEARNED),
+        "reading": READING,
     }
 
 
-def _corpus(model: Any) -> dict[str, Any]:
+def _corpus(model: TopicModel) -> dict[str, object]:
     documents, words = model.counts_.shape
     tokens = int(model.counts_.sum())
     return {
@@ -71,10 +76,10 @@ def _corpus(model: Any) -> dict[str, Any]:
 
 
 def _topics(
-    model: Any, times: Times, words: pd.DataFrame, parts: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
+    model: TopicModel, times: Times, words: pd.DataFrame, parts: list[dict[str, object]]
+) -> list[dict[str, object]]:
     """Return the topics, the largest first; a topic's place is its number everywhere."""
-    curves = _curves(model, times)
+    opened, share = _curves(model, times)
     shape_KS, lives = model.shapes(), _lives(model, times)
     coherence = model.coherence() if model.counts_.shape[1] > 1 else None
     last = model.draws_[-1]
@@ -82,25 +87,23 @@ def _topics(
     users = np.bincount(last.documents.indices, minlength=order.size)[order]
     alike = _similar(last.theta[:, order])
     rows = words.groupby("topic")
-    out = []
-    for k, place in enumerate(order):
-        out.append(
-            {
-                "tokens": int(last.tokens[place]),
-                "documents": int(users[k]),
-                "coherence": None if coherence is None else round(float(coherence[k]), 3),
-                "presence": round(float(shape_KS["presence"][k]), 3),
-                "shape": [round(float(shape_KS[name][k]), 3) for name in SHAPES],
-                "first": lives[0][k],
-                "last": lives[1][k],
-                "open": curves["open"][k],
-                "share": curves["share"][k],
-                "words": _word_rows(rows.get_group(k)),
-                "similar": alike[k],
-                **parts[k],
-            }
-        )
-    return out
+    return [
+        {
+            "tokens": int(last.tokens[place]),
+            "documents": int(users[k]),
+            "coherence": None if coherence is None else round(float(coherence[k]), 3),
+            "presence": round(float(shape_KS["presence"][k]), 3),
+            "shape": [round(float(shape_KS[name][k]), 3) for name in SHAPES],
+            "first": lives[0][k],
+            "last": lives[1][k],
+            "open": opened[k],
+            "share": share[k],
+            "words": _word_rows(rows.get_group(k)),
+            "similar": alike[k],
+            **parts[k],
+        }
+        for k, place in enumerate(order)
+    ]
 
 
 def _word_rows(words: pd.DataFrame) -> list[list[float]]:
@@ -112,33 +115,14 @@ def _word_rows(words: pd.DataFrame) -> list[list[float]]:
     ]
 
 
-def _curves(model: Any, times: Times) -> dict[str, list[dict[str, Any]]]:
+def _curves(model: TopicModel, times: Times) -> tuple[list[PackedCurve], list[PackedCurve]]:
     """Return, per topic, curves of the activation and of the share of words, with bands."""
     wide, narrow = model.activation(times.labels, 0.9), model.activation(times.labels, 0.5)
-    columns = {
-        "open": {
-            "mean": wide["mean"],
-            "lower": wide["lower"],
-            "upper": wide["upper"],
-            "low": narrow["lower"],
-            "high": narrow["upper"],
-        },
-        "share": {
-            "mean": wide["share"],
-            "lower": wide["share_lower"],
-            "upper": wide["share_upper"],
-            "low": narrow["share_lower"],
-            "high": narrow["share_upper"],
-        },
-    }
     n_times = len(times.labels)
-    return {
-        kind: packed({name: np.reshape(x, (-1, n_times)) for name, x in curves.items()})
-        for kind, curves in columns.items()
-    }
+    return curves_of(wide, narrow, n_times), curves_of(wide, narrow, n_times, "share", "share_")
 
 
-def _lives(model: Any, times: Times) -> list[list[list[float]]]:
+def _lives(model: TopicModel, times: Times) -> list[list[list[float]]]:
     """Return lower, median and upper of each topic's first and last activity, as numbers."""
     return [
         [
