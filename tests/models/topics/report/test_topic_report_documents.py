@@ -10,12 +10,15 @@ from report_cases import SETTINGS, corpus, dates, fitted, texts_of
 import thincrm as tc
 from thincrm.data.covariates import covariates
 from thincrm.errors import InvalidInput, InvalidType
-from thincrm.models.topics.report.allocation import _expected, allocated
+from thincrm.models.topics.report import allocation as allocating
+from thincrm.models.topics.report.allocation import Allocation, expected_tokens
 from thincrm.models.topics.report.data import topic_data
 from thincrm.models.topics.report.heldout import heldout_rows
 from thincrm.models.topics.report.matching import matches
 from thincrm.models.topics.report.periods import periods_of
 from thincrm.models.topics.report.sizes import kernel_lengths, open_weights
+from thincrm.models.topics.report.vocabulary import chosen_words
+from thincrm.models.topics.report.words import words_by_period
 from thincrm.thinning import Always, Bump
 
 
@@ -33,21 +36,46 @@ def data(model):
 def test_every_token_is_given_to_topics(burstiness):
     model = fitted(burstiness=burstiness)
     assert (model.draws_[-1].labels is None) == (burstiness == 0.0)
-    cells = allocated(model, matches(model))
+    allocation = Allocation(model, matches(model))
+    cells = allocation.cells(0, model.counts_.shape[0])
     assert cells.shape == (model.counts_.nnz, model.shapes().shape[0])
-    assert cells.data.min() >= 0
+    assert cells.min() >= 0
     given = cells.sum(axis=1)
     assert np.all(given <= model.counts_.data + 1e-9)
     assert given.sum() > 0.9 * model.counts_.sum()  # the rest: topics that the last draw has not
     last = model.draws_[-1]
     tokens = np.asarray(last.documents.sum(axis=0)).ravel()[np.argsort(-last.tokens, kind="stable")]
     np.testing.assert_allclose(cells.sum(axis=0)[0], tokens[0], rtol=0.3)
+    parts = [allocation.cells(d, d + 1) for d in range(model.counts_.shape[0])]
+    np.testing.assert_allclose(np.concatenate(parts), cells, rtol=1e-9)
+
+
+@pytest.mark.parametrize("burstiness", [None, 0.0], ids=["labels kept", "labels not kept"])
+def test_a_few_documents_at_a_time_count_the_same(burstiness, monkeypatch):
+    model = fitted(burstiness=burstiness)
+    matched, periods, words = matches(model), periods_of(model.covariates_), chosen_words(model)
+    known = np.arange(12)
+    whole = words_by_period(Allocation(model, matched), periods, words, known)
+    monkeypatch.setattr(allocating, "_MOST_PAIRS", 50)
+    few = Allocation(model, matched)
+    assert len(list(few.blocks())) > 20
+    assert words_by_period(few, periods, words, known) == whole
+    cells = few.cells(0, model.counts_.shape[0])
+    document = np.repeat(np.arange(model.counts_.shape[0]), np.diff(model.counts_.indptr))
+    for k, topic in enumerate(whole):
+        through = np.bincount(periods.period[document], cells[:, k], periods.number)
+        np.testing.assert_allclose(topic["through"], through, atol=0.5 + 1e-9)
+        for code, counted in zip(topic["codes"], topic["counts"], strict=True):
+            mine = np.where(model.counts_.indices == code, cells[:, k], 0.0)
+            counts = np.bincount(periods.period[document], mine, periods.number)
+            np.testing.assert_allclose(counted, counts, atol=0.5 + 1e-9)
 
 
 def test_without_labels_tokens_go_to_topics_by_bayes_rule():
     model = fitted(burstiness=0.0)
     draw, counts = model.draws_[-1], model.counts_
-    cell, topic, expected = _expected(counts, draw, 3, 6)
+    total = draw.concentration * counts.shape[1] + draw.tokens
+    cell, topic, expected = expected_tokens(counts, draw, total, 3, 6)
     for d in (3, 4, 5):
         for c in range(counts.indptr[d], counts.indptr[d + 1]):
             n_K = draw.documents[[d]].toarray()[0]

@@ -9,7 +9,7 @@ import pandas as pd
 
 from thincrm.models.curves import SHAPES
 from thincrm.models.draws import similarity
-from thincrm.models.topics.report.allocation import allocated
+from thincrm.models.topics.report.allocation import Allocation
 from thincrm.models.topics.report.dating import dated
 from thincrm.models.topics.report.documents import Documents, chosen_documents
 from thincrm.models.topics.report.matching import matches
@@ -38,14 +38,14 @@ def topic_data(model: TopicModel, texts: object) -> dict[str, object]:
     names, passages_from = checked_texts(texts, model.counts_.shape[0])
     times = chosen_times(model.covariates_, model.draws_[-1].tokens.size)
     matched, periods = matches(model), periods_of(model.covariates_)
-    cells = allocated(model, matched)
+    allocation = Allocation(model, matched)
     words = chosen_words(model)
     code = searchable(model, words)
-    passages = None if passages_from is None else Passages(model, cells, words, passages_from)
+    passages = None if passages_from is None else Passages(model, allocation, words, passages_from)
     documents = Documents(model, names)
     told, quoted = chosen_documents(model, documents, passages, periods)
     dates = dated(model, quoted, periods)
-    spoken = words_by_period(model.counts_, cells, periods, words, code)
+    spoken = words_by_period(allocation, periods, words, code)
     words["code"] = np.searchsorted(code, words["code"])
     parts = [a | b | c for a, b, c in zip(sizes(model, matched), spoken, told, strict=True)]
     line, settings = topic_settings(model)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from thincrm.errors import InvalidInput, InvalidType
+from thincrm.models.topics.report.allocation import Allocation
 
 if TYPE_CHECKING:
     from thincrm.models.topics.model import TopicModel
@@ -51,8 +51,8 @@ class Passages:
     ----------
     model : TopicModel
         Fitted.
-    cells : (C, K) sparse
-        Tokens of each cell of the counts in each topic (`allocated`).
+    allocation : Allocation
+        Of the tokens of the fit.
     words : DataFrame
         topic, code, mean: the words by which a topic's passages are found.
     texts : list of str
@@ -60,9 +60,9 @@ class Passages:
     """
 
     def __init__(
-        self, model: TopicModel, cells: sparse.csr_array, words: pd.DataFrame, texts: list[str]
+        self, model: TopicModel, allocation: Allocation, words: pd.DataFrame, texts: list[str]
     ) -> None:
-        self.counts, self.cells, self.texts = model.counts_, cells, texts
+        self.counts, self.allocation, self.texts = allocation.counts, allocation, texts
         self.folded = [str(word).lower() for word in model.vocabulary_]
         self.code = {word: code for code, word in enumerate(self.folded)}
         self.words = words.groupby("topic")
@@ -85,7 +85,8 @@ class Passages:
     def _homes(self, document: int) -> dict[int, tuple[int, int]]:
         """Return the likeliest topic of each of a document's words, and its percentage."""
         start, stop = self.counts.indptr[document], self.counts.indptr[document + 1]
-        share = self.cells[start:stop].toarray() / self.counts.data[start:stop, None]
+        cells = self.allocation.cells(document, document + 1)
+        share = cells / self.counts.data[start:stop, None]
         best = share.argmax(axis=1)
         percent = np.rint(100 * share[np.arange(stop - start), best]).astype(int)
         code = self.counts.indices[start:stop]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
+from thincrm.models.topics.report.allocation import Allocation
 from thincrm.models.topics.report.periods import Periods
 from thincrm.numerics.arrays import Int
 
@@ -15,20 +15,14 @@ _WORDS = 16
 
 
 def words_by_period(
-    counts: sparse.csr_array,
-    cells: sparse.csr_array,
-    periods: Periods,
-    words: pd.DataFrame,
-    known: Int,
+    allocation: Allocation, periods: Periods, words: pd.DataFrame, known: Int
 ) -> list[dict[str, object]]:
     """Return, per topic, tokens in each period, and those of its words that occur most.
 
     Parameters
     ----------
-    counts : (D, P) sparse
-        Of the fit.
-    cells : (C, K) sparse
-        Tokens of each cell in each topic (`allocated`).
+    allocation : Allocation
+        Of the tokens of the fit.
     periods : Periods
         Of the documents.
     words : DataFrame
@@ -36,22 +30,38 @@ def words_by_period(
     known : (W,) int
         The codes of the words the page knows, in order: it counts from these.
     """
-    document = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-    n_words, by_topic = counts.shape[1], sparse.csc_array(cells)
-    shown = words.groupby("topic")["code"]
-    out: list[dict[str, object]] = []
-    for k in range(cells.shape[1]):
-        mine = slice(by_topic.indptr[k], by_topic.indptr[k + 1])
-        cell, tokens = by_topic.indices[mine], by_topic.data[mine]
-        period, word = periods.period[document[cell]], counts.indices[cell]
-        count = sparse.coo_array((tokens, (period, word)), shape=(periods.number, n_words)).tocsc()
-        code = shown.get_group(k).to_numpy()
-        code = code[np.argsort(-count[:, code].sum(axis=0), kind="stable")[:_WORDS]]
-        out.append(
-            {
-                "through": np.rint(count.sum(axis=1)).astype(int).tolist(),
-                "codes": np.searchsorted(known, code).tolist(),
-                "counts": np.rint(count[:, code].toarray().T).astype(int).tolist(),
-            }
-        )
-    return out
+    counts, n_periods = allocation.counts, periods.number
+    topic, code = words["topic"].to_numpy(int), words["code"].to_numpy(int)
+    row_PK = np.full((counts.shape[1], allocation.n_topics), -1, np.int32)
+    row_PK[code, topic] = np.arange(len(words))
+    through_KB = np.zeros((allocation.n_topics, n_periods))
+    count_WB = np.zeros((len(words), n_periods))
+    for start, stop in allocation.blocks():
+        first = counts.indptr[start]
+        period_C = np.repeat(periods.period[start:stop], np.diff(counts.indptr)[start:stop])
+        for cell, k, tokens in allocation.shares(start, stop):
+            period = period_C[cell - first]
+            _add(through_KB, k * n_periods + period, tokens)
+            row = row_PK[counts.indices[cell], k].astype(np.int64)
+            shown = row >= 0
+            _add(count_WB, row[shown] * n_periods + period[shown], tokens[shown])
+    n_draws = len(allocation.draws)
+    return [
+        _of_topic(through_KB[k] / n_draws, count_WB[topic == k] / n_draws, code[topic == k], known)
+        for k in range(allocation.n_topics)
+    ]
+
+
+def _add(total: np.ndarray, place: Int, tokens: np.ndarray) -> None:
+    total += np.bincount(place, tokens, total.size).reshape(total.shape)
+
+
+def _of_topic(
+    through_B: np.ndarray, count_WB: np.ndarray, code_W: Int, known: Int
+) -> dict[str, object]:
+    most = np.argsort(-count_WB.sum(axis=1), kind="stable")[:_WORDS]
+    return {
+        "through": np.rint(through_B).astype(int).tolist(),
+        "codes": np.searchsorted(known, code_W[most]).tolist(),
+        "counts": np.rint(count_WB[most]).astype(int).tolist(),
+    }
