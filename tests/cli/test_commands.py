@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -291,3 +292,17 @@ def test_features_of_a_table(tmp_path):
     page = (run / "report.html").read_text("utf-8")
     assert "<h1>Incomes</h1>" in page
     assert '"noun":"feature"' in page
+
+
+def test_report_of_a_run_that_python_wrote(tmp_path):
+    rng = np.random.default_rng(2)
+    table = pd.DataFrame(rng.normal(size=(20, 3)), columns=list("abc"))
+    model = tc.DependentIBP(max_features=4, n_sweeps=6, n_draws=2, random_state=0, quiet=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few features are allowed here
+        model.fit(table, t=np.arange(20.0), out=tmp_path / "run")
+    done = call("report", tmp_path / "run", "--json")
+    assert done.exit_code == 0, done.output
+    page = tmp_path / "run" / "report.html"
+    assert json.loads(done.stdout)["report"] == str(page)
+    assert "GaussianCopula" in page.read_text("utf-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from thincrm.errors import InvalidInput
 from thincrm.report.page import Page, single_page, static_text
@@ -25,6 +25,7 @@ class Reported:
     followed by the covariates, mean, lower and upper, atom by atom; `tables()`; `get_params()`.
     """
 
+    unit: ClassVar[str] = "observations"  # what its observations are called
     covariates_: Covariates
     trace_: pd.DataFrame
 

@@ -27,6 +27,10 @@ _ELSEWHERE = ("diagnostics", "trace")  # tables that the model view shows
 class PlainModel(Fitted, Protocol):
     """What the plain page asks of a model."""
 
+    @property
+    def unit(self) -> str:
+        """Return what its observations are called, in the plural."""
+
     def activation(self, t: object = None, level: float = 0.9) -> pd.DataFrame:
         """Return the atoms' probabilities of being open, atom by atom, with bands."""
 
@@ -49,10 +53,10 @@ def plain_data(model: PlainModel) -> dict[str, object]:
         wide, narrow = model.activation(times.labels, 0.9), model.activation(times.labels, 0.5)
         curves = curves_of(wide, narrow, len(times.labels))
     line, settings = plain_settings(model.get_params(deep=False), model, noun)
-    observations = int(known.trials.sum())
     return {
         "noun": noun,
-        "corpus": {"rows": f"{observations:,} observations", "columns": ""},
+        "corpus": {"rows": f"{known.row.size:,} {model.unit}", "columns": ""},
+        "unit": model.unit.removesuffix("s"),
         "time": times.data,
         "atoms": [
             {"name": _cell(name), "open": curve}
@@ -66,7 +70,7 @@ def plain_data(model: PlainModel) -> dict[str, object]:
         "summary": line,
         "settings": settings,
         "learned": learned(model.draws_, _learned_names(model.draws_, known, noun)),
-        "reading": _reading(noun),
+        "reading": _reading(noun, model.unit),
     }
 
 
@@ -114,12 +118,12 @@ def _cell(value: object) -> str:
     return "" if value is None or value is pd.NaT or value is pd.NA else shown(value)
 
 
-def _reading(noun: str) -> list[str]:
+def _reading(noun: str, unit: str) -> list[str]:
     return [
         f"At any value of the covariate a {noun} is open with some probability; shut, it has no "
         "part in the data.",
         "Bands hold the true value with 50 % (dark) and 90 % (light) probability if the model is "
-        "right. They are wide where observations are few, and curves fade where fewer than five "
-        "are near.",
+        f"right. They are wide where {unit} are few, and curves fade where fewer than five are "
+        "near.",
         f"Colour tells where along the covariate a {noun} is most likely open.",
     ]

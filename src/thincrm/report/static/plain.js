@@ -9,7 +9,7 @@ function atomCard(atom, width) {
   const colour = colourAt(times[peak]);
   const chart = axedCurve(open, colour, d3.max(open.upper), width, `Probability that ${name} is open, with bands.`);
   const readout = readCurve(chart, peak, (i) => `open with probability ${percent(open.mean[i])} ` +
-    `(${percent(open.lower[i])} to ${percent(open.upper[i])}); ${plural(data.time.documents[i], 'observation')}`);
+    `(${percent(open.lower[i])} to ${percent(open.upper[i])}); ${plural(data.time.documents[i], data.unit)}`);
   return el('article', {class: 'feature', 'aria-label': name}, cardHead(colour, name, chart.picture), chart.picture, readout);
 }
 

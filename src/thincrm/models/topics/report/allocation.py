@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from thincrm.models.draws import TopicDraw
+from thincrm.models.topics.draw import TopicDraw
 from thincrm.numerics.arrays import Float, Int
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from thincrm.models.curves import SHAPES
-from thincrm.models.draws import similarity
+from thincrm.models.topics.draw import similarity
 from thincrm.models.topics.report.allocation import Allocation
 from thincrm.models.topics.report.dating import dated
 from thincrm.models.topics.report.documents import Documents, chosen_documents

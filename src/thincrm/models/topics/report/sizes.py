@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thincrm.models.draws import TopicDraw
+from thincrm.models.topics.draw import TopicDraw
 from thincrm.numerics.arrays import Float, Int
 
 if TYPE_CHECKING:
