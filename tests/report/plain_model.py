@@ -20,9 +20,12 @@ class Draw:
 class Lamps(Reported, Diagnostics, BaseEstimator):
     """Lamps that are lit around a place each; the draws are made up."""
 
-    def __init__(self, thinning=None, hue="warm", n_sweeps=60, n_chains=2, random_state=0):
+    def __init__(
+        self, thinning=None, hue="warm", max_lamps=3, n_sweeps=60, n_chains=2, random_state=0
+    ):
         self.thinning = thinning
         self.hue = hue
+        self.max_lamps = max_lamps
         self.n_sweeps = n_sweeps
         self.n_chains = n_chains
         self.random_state = random_state

@@ -29,6 +29,8 @@ def test_its_numbers_are_those_of_the_model(lamps, files):
         "Log joint",
     ]
     assert data["diagnosis"]["number"]["values"] == [3]
+    (caution,) = data["diagnosis"]["cautions"]
+    assert caution.startswith("Up to 3 of at most 3 lamps were in use: raise max_lamps")
     assert [row[0] for row in data["learned"]] == ["Brightness"]
 
 

@@ -52,7 +52,9 @@ def plain_data(model: PlainModel) -> dict[str, object]:
     if alone and n_atoms:
         wide, narrow = model.activation(times.labels, 0.9), model.activation(times.labels, 0.5)
         curves = curves_of(wide, narrow, len(times.labels))
-    line, settings = plain_settings(model.get_params(deep=False), model, noun)
+    params = model.get_params(deep=False)
+    line, settings = plain_settings(params, model, noun)
+    most = params.get(f"max_{noun}s")
     return {
         "noun": noun,
         "corpus": {"rows": f"{known.row.size:,} {model.unit}", "columns": ""},
@@ -66,7 +68,12 @@ def plain_data(model: PlainModel) -> dict[str, object]:
         "tables": [
             _table(name, table) for name, table in model.tables().items() if name not in _ELSEWHERE
         ],
-        "diagnosis": diagnosis(model, noun, [str(name) for name in model.trace_][:_MOST_TRACES]),
+        "diagnosis": diagnosis(
+            model,
+            noun,
+            [str(name) for name in model.trace_][:_MOST_TRACES],
+            most if isinstance(most, int) else None,
+        ),
         "summary": line,
         "settings": settings,
         "learned": learned(model.draws_, _learned_names(model.draws_, known, noun)),
