@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from thincrm.cli import addresses, app
-from thincrm.cli.terminal import curve
+from thincrm.cli import app, state_of_the_union
+from thincrm.console.terminal_tables import curve
 from thincrm.data.counts import as_counts
 from thincrm.data.covariates import covariates
 from thincrm.data.sotu import Corpus, prepare_addresses
@@ -20,7 +20,7 @@ def test_the_demo_prints_topics_and_says_where_the_report_is(tmp_path, monkeypat
     corpus = Corpus(
         as_counts(rng.poisson(rate)), words, np.arange(1800, 1840), pd.Index(texts), texts
     )
-    monkeypatch.setattr(addresses, "load_sotu", lambda: corpus)
+    monkeypatch.setattr(state_of_the_union, "load_sotu", lambda: corpus)
     out = tmp_path / "demo"
     done = CliRunner().invoke(app, ["demo", "--out", str(out), "--sweeps", "12"])
     assert done.exit_code == 0, done.output
