@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
@@ -40,6 +40,7 @@ Own = TypeVar("Own")  # the likelihood's own globals
 Evidence = TypeVar("Evidence")  # what observations say of the globals: additive
 Result = TypeVar("Result")
 Message = TypeVar("Message")
+New = TypeVar("New")
 
 
 class MassEvidence(NamedTuple):
@@ -230,6 +231,10 @@ class State(Generic[Local, Own, Evidence]):
     levy: Any  # the Lévy measure, with the parameters it has now
     evidence: Evidence  # of all shards
 
+    def with_own(self, **changes: object) -> Self:
+        """Return the state with some of the likelihood's globals changed."""
+        return replace(self, own=replace(self.own, **changes))  # type: ignore[type-var]
+
 
 Update = Callable[[np.random.Generator, Any, Any], Any]  # (rng, problem, state) -> state
 
@@ -248,6 +253,8 @@ class Problem(Generic[Shard]):
     engine: Engine
     n_background: int = 0  # atoms 0, 1, ... that are always open and have no x
     learn_levy: bool = True
+    facts: Any = None  # what the likelihood must know of all data, such as their number
+    latest: list[Any] = field(default_factory=list, compare=False)  # x, and its log odds
 
 
 class Engine(Protocol):
@@ -259,11 +266,11 @@ class Engine(Protocol):
 
     def map(
         self,
-        work: Callable[[Shard, Local, Message], tuple[Local, Result]],
+        work: Callable[[Shard, Local, Message], tuple[New, Result]],
         shards: Sequence[Shard],
         local: Sequence[Local],
         message: Message,
-    ) -> tuple[tuple[Local, ...], list[Result]]:
+    ) -> tuple[tuple[New, ...], list[Result]]:
         """Return work(shard, local, message) of every shard: the new locals, and the results."""
 
     def running(self) -> AbstractContextManager[object]:

@@ -14,6 +14,7 @@ __all__ = ["Serial", "Threads"]
 S = TypeVar("S")
 L = TypeVar("L")
 M = TypeVar("M")
+N = TypeVar("N")
 R = TypeVar("R")
 
 
@@ -33,11 +34,11 @@ class Threads:
 
     def map(
         self,
-        work: Callable[[S, L, M], tuple[L, R]],
+        work: Callable[[S, L, M], tuple[N, R]],
         shards: Sequence[S],
         local: Sequence[L],
         message: M,
-    ) -> tuple[tuple[L, ...], list[R]]:
+    ) -> tuple[tuple[N, ...], list[R]]:
         """Return work(shard, local, message) of every shard: the new locals, and the results."""
         done = [work(shard, own, message) for shard, own in zip(shards, local, strict=True)]
         return tuple(new for new, _ in done), [result for _, result in done]

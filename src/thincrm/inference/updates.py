@@ -35,10 +35,16 @@ R = TypeVar("R")
 
 
 def log_odds_of(problem: Problem[Any], x: Any) -> Float:
-    """Return the (T, K) log odds of being open; background atoms always are."""
-    thinned = problem.thinning.log_odds(x, problem.prepared)
-    always = np.full((len(thinned), problem.n_background), np.inf)
-    return np.concatenate([always, thinned], axis=1)
+    """Return the (T, K) log odds of being open; background atoms always are.
+
+    Several updates of a sweep ask for those of the same x, so the latest are remembered.
+    """
+    latest = problem.latest
+    if not latest or latest[0] is not x:
+        thinned = problem.thinning.log_odds(x, problem.prepared)
+        always = np.full((len(thinned), problem.n_background), np.inf)
+        latest[:] = x, np.concatenate([always, thinned], axis=1)
+    return np.asarray(latest[1])
 
 
 def _redraw_shard(

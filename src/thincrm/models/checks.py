@@ -6,6 +6,7 @@ crash: every index is checked here, and every number is one the sampler could ha
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,8 +14,10 @@ import numpy as np
 
 from thincrm.data.covariates import Covariates
 from thincrm.files.checks import floats, is_count, need, places
+from thincrm.models.codec import LEVY
+from thincrm.thinning.base import MEMBERS
 
-__all__ = ["check_covariates", "check_params", "check_scalars"]
+__all__ = ["check_covariates", "check_like", "check_params", "check_scalars"]
 
 _FARTHEST_DAY = 1e8
 
@@ -45,14 +48,45 @@ def check_scalars(scalars: Any, *names: str) -> None:
         need(isinstance(value, float) or is_count(value), "a draw's numbers")
 
 
-def check_params(params: Any, counts: Sequence[str], **kinds: tuple[type, ...]) -> dict[str, Any]:
+def check_params(params: Any, likelihoods: Sequence[type]) -> dict[str, Any]:
     """Return parameters that an estimator could have been given; `fit` checks the numbers."""
     need(isinstance(params, dict), "the settings")
-    for name, classes in kinds.items():
-        need(params[name] is None or isinstance(params[name], classes), name)
-    for name in counts:
-        value = params[name]
-        need(value == "grow" or (isinstance(value, int) and value < 2**31), name)
-    need(params["n_threads"] is None or 0 < params["n_threads"] < 2**16, "n_threads")
-    need(isinstance(params["random_state"], int), "random_state")
+    kinds = {"levy": LEVY, "thinning": tuple(MEMBERS), "likelihood": tuple(likelihoods)}
+    for name, value in params.items():
+        if name in kinds:
+            need(value is None or isinstance(value, kinds[name]), name)
+        elif isinstance(value, int):
+            need(-(2**31) < value < 2**62, name)
+    for name in ("n_sweeps", "n_draws", "n_chains"):
+        value = params.get(name)
+        need(isinstance(value, int) and 0 < value < 2**31, name)
+    threads = params.get("n_threads")
+    need(threads is None or (isinstance(threads, int) and 0 < threads < 2**16), "n_threads")
+    need(isinstance(params.get("random_state"), int), "random_state")
     return dict(params)
+
+
+def check_like(like: Any, found: Any, what: str) -> None:
+    """Refuse a value that is not of the classes, types and shapes of `like`, or is not finite."""
+    if isinstance(like, np.ndarray):
+        need(isinstance(found, np.ndarray) and found.dtype == like.dtype, what)
+        need(found.shape == like.shape, what)
+        need(like.dtype.kind != "f" or not np.isnan(found).any(), what)
+        return
+    if isinstance(like, int | float) and not isinstance(like, bool):
+        need(isinstance(found, int | float) and not isinstance(found, bool), what)
+        return
+    need(type(found) is type(like), what)
+    if isinstance(like, dict):
+        need(set(like) == set(found), what)
+        pairs = [(part, found[name]) for name, part in like.items()]
+    elif dataclasses.is_dataclass(like):
+        names = [field.name for field in dataclasses.fields(like)]
+        pairs = [(getattr(like, name), getattr(found, name)) for name in names]
+    elif isinstance(like, tuple | list):
+        need(len(like) == len(found), what)
+        pairs = list(zip(like, found, strict=True))
+    else:
+        return
+    for part, other in pairs:
+        check_like(part, other, what)

@@ -13,7 +13,7 @@ from thincrm.data.covariates import Covariates
 from thincrm.data.tables import Scale
 from thincrm.errors import DamagedFile
 from thincrm.files import Codec
-from thincrm.inference.chains import Standing
+from thincrm.inference.run_log import ChainState
 from thincrm.levy import (
     BetaProcess,
     GammaProcess,
@@ -21,27 +21,13 @@ from thincrm.levy import (
     StableBetaProcess,
     StableProcess,
 )
-from thincrm.models.draws import FeatureDraw, TopicDraw
-from thincrm.models.features.state import FeatureState
-from thincrm.models.topics.factors import (
-    GammaNegativeBinomialFactor,
-    NegativeBinomialFactor,
-    PoissonFactor,
-)
-from thincrm.models.topics.sweep import TopicState
-from thincrm.models.topics.usage import TopicEvidence, Usage
-from thincrm.models.topics.usage_counts import DocumentTopics
-from thincrm.thinning import Always, Bump, ProbitRVM, SigmoidGP
-from thincrm.thinning.always import AlwaysState
-from thincrm.thinning.bump import BumpState
-from thincrm.thinning.gp import GPState
-from thincrm.thinning.rvm import RVMState
+from thincrm.models.registry import model_classes
+from thincrm.ports import State
+from thincrm.thinning.base import MEMBERS
 
 __all__ = [
-    "CODEC",
     "LEVY",
-    "LIKELIHOOD",
-    "THINNING",
+    "codec",
     "pack_vectorizer",
     "pack_words",
     "unpack_vectorizer",
@@ -49,18 +35,19 @@ __all__ = [
 ]
 
 LEVY = (BetaProcess, GammaProcess, GeneralizedGammaProcess, StableBetaProcess, StableProcess)
-THINNING = (Always, Bump, ProbitRVM, SigmoidGP)
-LIKELIHOOD = (GammaNegativeBinomialFactor, NegativeBinomialFactor, PoissonFactor)
-CODEC = Codec(
-    [
-        *LEVY, *THINNING, *LIKELIHOOD,
-        AlwaysState, BumpState, GPState, RVMState,
-        Covariates, DocumentTopics, FeatureDraw, FeatureState, Scale, Standing,
-        TopicDraw, TopicEvidence, TopicState, Usage,
-    ]
-)  # fmt: skip
 _CODE = ("preprocessor", "tokenizer")
 _DTYPES = {"int32": np.int32, "int64": np.int64, "float64": np.float64}
+
+
+def codec(*others: type) -> Codec:
+    """Return what reads and writes the factors and models that are known now, and others."""
+    thinnings = [kind for member in MEMBERS for kind in (member, member.state)]
+    own = [
+        kind
+        for model in (*model_classes(), *others)
+        for kind in (*getattr(model, "stores", ()), *getattr(model, "likelihoods", ()))
+    ]
+    return Codec([*LEVY, *thinnings, Covariates, Scale, State, ChainState, *own])
 
 
 def pack_words(words: pd.Index) -> Any:

@@ -7,14 +7,11 @@ from typing import Any
 
 from thincrm.errors import DamagedFile
 from thincrm.files import RunFolder
-from thincrm.models.codec import CODEC
-from thincrm.models.features.model import FeatureModel
+from thincrm.models.codec import codec
+from thincrm.models.registry import model_named
 from thincrm.models.stored import StoredModel
-from thincrm.models.topics.model import TopicModel
 
 __all__ = ["load", "resume"]
-
-MODELS: dict[str, type[StoredModel]] = {"FeatureModel": FeatureModel, "TopicModel": TopicModel}
 
 
 def load(path: str | Path) -> Any:
@@ -42,8 +39,12 @@ def resume(path: str | Path, *, quiet: bool | None = None) -> Any:
 
 
 def _open(path: str | Path) -> tuple[StoredModel, RunFolder]:
-    folder, settings, data = RunFolder.open(Path(path), CODEC)
+    folder, settings, data = RunFolder.open(Path(path), codec())
     name = settings.get("model") if isinstance(settings, dict) else None
-    if not isinstance(name, str) or name not in MODELS or not isinstance(data, dict):
-        raise DamagedFile(f"{path} holds no model that this thincrm knows.")
-    return MODELS[name]._read(folder.path, settings, data), folder
+    model = model_named(name) if isinstance(name, str) else None
+    if model is None or not issubclass(model, StoredModel) or not isinstance(data, dict):
+        raise DamagedFile(
+            f"{path} holds a model that this thincrm does not know ({str(name)[:50]!r}): one of "
+            "your own must be registered before (thincrm.models.registry.register)."
+        )
+    return model._from_files(folder.path, settings, data), folder

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from thincrm.models.curves import SHAPES
-from thincrm.models.draws import similarity
+from thincrm.models.topics.draw import similarity
 from thincrm.numerics.arrays import Int
 from thincrm.report.allocation import allocated
 from thincrm.report.curves import packed

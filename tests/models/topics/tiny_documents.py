@@ -8,7 +8,7 @@ from scipy.special import expit, gammaln
 from scipy.stats import nbinom, norm
 
 from thincrm.data.counts import Tokens
-from thincrm.models.draws import TopicDraw
+from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.usage import Usage
 
 FALSE_ALARM = 1e-5

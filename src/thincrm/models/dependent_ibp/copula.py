@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import log_expit, log_ndtr, ndtri_exp
 
-from thincrm.data.covariates import covariates
+from thincrm.data.covariates import Covariates, covariates
 from thincrm.errors import InvalidInput
+from thincrm.files.checks import floats, need, places, positive
 from thincrm.models.dependent_ibp.copula_fields import (
     Copula,
     CopulaState,
@@ -37,6 +38,7 @@ from thincrm.numerics.arrays import Float, Int, Seed, as_generator
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.slice import slice_move
 from thincrm.ports import GateEvidence
+from thincrm.thinning.base import ThinningFunction
 from thincrm.thinning.basis import check_widths
 from thincrm.thinning.links import PROBIT, gate_term
 
@@ -50,10 +52,11 @@ __all__ = [
 ]
 
 MASS_PRIOR = (1.0, 1.0)  # Gamma(shape, rate) of alpha
+_PACKED = ("scale", "size_MT", "direction_MTT")
 
 
 @dataclass(frozen=True, slots=True)
-class GaussianCopula:
+class GaussianCopula(ThinningFunction):
     """Indicators tied together over covariates; the sweep takes it for a thinning function.
 
     Parameters
@@ -66,6 +69,10 @@ class GaussianCopula:
 
     widths: Sequence[float]
     shares: Sequence[float]
+    state: ClassVar[type[Any]] = CopulaState
+    plain_words: ClassVar[str] = (
+        "A Gaussian process per {one} ties rows with like covariates together."
+    )
 
     def __post_init__(self) -> None:
         check_widths(self.widths)
@@ -79,6 +86,32 @@ class GaussianCopula:
         """Return what the fields need of the covariates."""
         width_M, share_R = np.asarray(self.widths, float), np.asarray(self.shares, float)
         return prepare_copula(covariates(t), width_M, share_R)
+
+    def pack(self, prepared: Copula) -> dict[str, Float]:
+        """Return the eigenvectors and eigenvalues: another machine may find other signs."""
+        return {name: getattr(prepared, name) for name in _PACKED}
+
+    def unpack(self, packed: Any, known: Covariates) -> Copula:
+        """Return what had been prepared, with the very bits it had."""
+        what = "the processes of the features"
+        need(isinstance(packed, dict) and set(packed) == set(_PACKED), what)
+        (n_rows, n_columns), n_widths = known.rows.shape, len(self.widths)
+        floats(packed["scale"], (n_columns,), what)
+        need(np.all(packed["scale"] > 0), what)
+        floats(packed["size_MT"], (n_widths, n_rows), what)
+        floats(packed["direction_MTT"], (n_widths, n_rows, n_rows), what)
+        width_M, share_R = np.asarray(self.widths, float), np.asarray(self.shares, float)
+        return Copula(covariates=known, width_M=width_M, share_R=share_R, **packed)
+
+    def check(self, x: CopulaState, prepared: Copula, n_atoms: int) -> None:
+        """Refuse variables, read from a file, that are not of the kind, number and range of its."""
+        what = "the processes of the features"
+        need(isinstance(x, CopulaState), what)
+        floats(x.weight, (n_atoms, len(prepared.covariates.rows)), what)
+        floats(x.stick, (n_atoms,), what)
+        places(x.width, (n_atoms,), prepared.width_M.size, what)
+        places(x.share, (n_atoms,), prepared.share_R.size, what)
+        positive(x.mass, what)
 
     def draw(self, rng: Seed, n_atoms: int, prepared: Copula) -> CopulaState:
         """Draw the variables of `n_atoms` features."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from thincrm.errors import check_count
 from thincrm.levy import BetaProcess
+from thincrm.models.base import Factors
 from thincrm.models.dependent_ibp.copula import GaussianCopula
+from thincrm.models.dependent_ibp.copula_fields import CopulaState
+from thincrm.models.features.likelihood import FeatureLikelihood
 from thincrm.models.features.model import MOST_FEATURES, FeatureModel
-from thincrm.models.features.state import FeatureProblem
 
 __all__ = ["DependentIBP"]
 
@@ -40,6 +41,7 @@ class DependentIBP(FeatureModel):
         As in FeatureModel.
     """
 
+    stores: ClassVar[tuple[type, ...]] = (*FeatureModel.stores, CopulaState)
     thinning = None
     weights = "binary"
     gates = "observation"
@@ -70,10 +72,9 @@ class DependentIBP(FeatureModel):
         self.n_threads = n_threads
         self.quiet = quiet
 
-    def _factors(self) -> tuple[Any, Any, int]:
+    def _factors(self) -> Factors:
         n_features = check_count("max_features", self.max_features, most=MOST_FEATURES)
         start = BetaProcess(min(2.0, 0.5 * n_features), 1.0)  # of the chain
-        return start, GaussianCopula(self.widths, self.shares), n_features
-
-    def _problem(self) -> FeatureProblem:
-        return replace(super()._problem(), sure=True)
+        likelihood = FeatureLikelihood(background=bool(self.background), sure=True)
+        copula = GaussianCopula(self.widths, self.shares)
+        return Factors(start, copula, likelihood, n_features)

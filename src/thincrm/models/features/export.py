@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,15 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from thincrm.errors import check_count
 from thincrm.models.arviz_groups import Variables, gather, scalar_groups, time_coordinates
-from thincrm.models.diagnostics import Diagnostics, spread_rows
+from thincrm.models.diagnostics import spread_rows
 from thincrm.models.features.results import FeatureResults
-from thincrm.models.topics.export import flat, write_tables
+from thincrm.models.tables import flat
 from thincrm.numerics.arrays import Float
 
-__all__ = ["FeatureExchange"]
+__all__ = ["FeatureExport"]
 
 
-class FeatureExchange(FeatureResults, Diagnostics):
+class FeatureExport(FeatureResults):
     """Exports of a fitted `FeatureModel`."""
 
     trace_: pd.DataFrame
@@ -39,10 +37,6 @@ class FeatureExchange(FeatureResults, Diagnostics):
             "trace": self.trace_,
         }
         return {name: flat(table) for name, table in found.items()}
-
-    def to_csv(self, folder: str | os.PathLike[str]) -> list[Path]:
-        """Write every table to `folder` (made if need be), NAME.csv each; return the files."""
-        return write_tables(self.tables(), folder)
 
     def to_arviz(self, n_times: int = 50) -> Any:
         """Return draws for ArviZ: an xarray DataTree (ArviZ 1 or newer) or InferenceData.

@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import pandas as pd
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import validate_data
 
-from thincrm.data.covariates import Covariates, covariates
+from thincrm.data.covariates import Covariates
 from thincrm.data.tables import as_numbers, column_names, refuse_infinite, scale_of
 from thincrm.errors import InvalidInput, check_count
-from thincrm.inference.run_log import Journal
 from thincrm.levy import BetaProcess
-from thincrm.models.draws import FeatureDraw
-from thincrm.models.features.export import FeatureExchange
+from thincrm.models.base import Factors, Parts
+from thincrm.models.features.draw import FeatureDraw
+from thincrm.models.features.export import FeatureExport
 from thincrm.models.features.kernel import Table, as_table
-from thincrm.models.features.sampling import sample_features
-from thincrm.models.features.state import FeatureProblem
+from thincrm.models.features.likelihood import FeatureLikelihood
+from thincrm.models.features.state import (
+    FeatureEvidence,
+    FeatureGlobals,
+    FeatureLocal,
+    facts_of,
+    shards_of,
+)
 from thincrm.models.features.storage import FeatureFiles
 from thincrm.models.features.tables import FeatureTables
 from thincrm.models.seeds import seed_of
-from thincrm.models.topics.sampling import Plan
-from thincrm.models.topics.tables import scalar
 from thincrm.numerics.arrays import Float
-from thincrm.numerics.threads import using_threads
-from thincrm.thinning import Always, SigmoidGP
+from thincrm.thinning import SigmoidGP
 
 __all__ = ["MOST_FEATURES", "FeatureModel"]
 
@@ -39,10 +40,9 @@ _GATES, _WEIGHTS = ("observation", "row"), ("binary", "real")
 
 class FeatureModel(
     FeatureFiles,
-    FeatureExchange,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
+    FeatureExport,
 ):
     """Rows of a table as sums of features whose use varies with a covariate.
 
@@ -106,6 +106,14 @@ class FeatureModel(
         Whether all sweeps were made; False: the run was stopped before.
     """
 
+    atoms: ClassVar[str] = "features"
+    stores: ClassVar[tuple[type, ...]] = (
+        FeatureDraw,
+        FeatureEvidence,
+        FeatureGlobals,
+        FeatureLocal,
+    )
+
     def __init__(
         self,
         levy: Any = None,
@@ -158,35 +166,15 @@ class FeatureModel(
         """
         self.values_ = value = self._values(X, reset=True)
         self.scale_ = scale_of(value, self.columns_, centred=bool(self.background))
-        self.covariates_ = self._covariates(t, X, len(value))
-        _, self.thinning_, _ = self._factors()
-        self.prepared_ = self.thinning_.prepare(self._known())
+        if t is not None:
+            self._same_order(X, t)
+        self.covariates_ = self._covariates(t, len(value))
         self.seed_ = seed_of(self.random_state)
-        self._length()
-        with self._journal(out) as journal:
-            self._sample(journal)
+        self._start(out)
         return self
 
-    def _length(self) -> Plan:
-        return Plan(
-            check_count("n_sweeps", self.n_sweeps),
-            check_count("n_draws", self.n_draws),
-            check_count("n_chains", self.n_chains),
-            self.seed_,
-            False,
-            bool(self.quiet),
-        )
-
-    def _sample(self, journal: Journal) -> None:
-        with using_threads(self.n_threads):
-            draws, trace = sample_features(self._problem(), self._length(), journal)
-        self.complete_ = not journal.stopped
-        self._adopt(draws, trace)
-
     def _adopt(self, draws: list[FeatureDraw], trace: list[dict[str, float]]) -> None:
-        self.draws_ = draws
-        self.trace_ = pd.DataFrame(trace).set_index(["chain", "sweep"])
-        self.n_features_ = scalar(self.draws_, "n_features")
+        super()._adopt(draws, trace)
         real = self.weights == "real"
         self._tables = FeatureTables(self.draws_, self.columns_, self.scale_, real)
         self.features_ = self._tables.features(0.9)
@@ -203,24 +191,7 @@ class FeatureModel(
         refuse_infinite(checked, self.columns_)
         return np.asarray(checked)
 
-    def _covariates(self, t: Any, X: Any, n_rows: int) -> Covariates:
-        if t is None:
-            if not isinstance(self.thinning, Always):
-                warnings.warn(
-                    "No covariate t was given: all rows share one, so features cannot come and "
-                    "go. Pass t=, or thinning=Always() to say so.",
-                    stacklevel=3,
-                )
-            t = np.zeros(n_rows)
-        self._same_order(X, t)
-        known = covariates(t)
-        if known.row.size != n_rows:
-            raise InvalidInput(
-                f"Y and t have inconsistent numbers of samples: [{n_rows}, {known.row.size}]."
-            )
-        return known
-
-    def _factors(self) -> tuple[Any, Any, int]:
+    def _factors(self) -> Factors:
         """Return the checked factors, or a sentence on why they do not fit together."""
         for name, chosen, known in (
             ("gates", self.gates, _GATES),
@@ -240,30 +211,17 @@ class FeatureModel(
         n_features = check_count("max_features", self.max_features, most=MOST_FEATURES)
         if n_features <= levy.mass:
             levy = replace(levy, mass=0.5 * n_features)
-        return levy, thinning, n_features
+        shared = self.gates == "row" and thinning.varies
+        likelihood = FeatureLikelihood(shared, self.weights == "real", bool(self.background))
+        return Factors(levy, thinning, likelihood, n_features)
 
     def _known(self) -> Covariates:
-        """Return the covariates that the thinning function sees, and remember who shares gates."""
-        thinned = not isinstance(self.thinning_, Always)
-        self.shared_ = self.gates == "row" and thinned
-        return self.covariates_ if thinned else covariates(np.zeros(self.covariates_.row.size))
+        self.shared_ = self._factors().likelihood.shared
+        return super()._known()
 
-    def _problem(self) -> FeatureProblem:
-        """Return the sampler's problem."""
-        levy, thinning, n_features = self._factors()
-        at = self._known()
-        return FeatureProblem(
-            levy=levy,
-            thinning=thinning,
-            prepared=self.prepared_,
-            table=self._table(self.values_, at, self.shared_),
-            trials=at.trials,
-            shared=self.shared_,
-            real=self.weights == "real",
-            background=bool(self.background),
-            n_features=n_features,
-            learn_masses=bool(self.learn),
-        )
+    def _parts(self, known: Covariates) -> Parts:
+        table = self._table(self.values_, known, self.shared_)
+        return Parts(shards_of(table, known.trials), facts_of(table))
 
     def _table(self, value: Float, at: Covariates, shared: bool) -> Table:
         """Return the rows in standard units, sorted by covariate, holes marked."""

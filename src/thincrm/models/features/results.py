@@ -14,14 +14,15 @@ from thincrm.data.covariates import Covariates, covariates
 from thincrm.data.tables import Scale, like
 from thincrm.errors import InvalidInput, check_count
 from thincrm.levy.special import log_rest
-from thincrm.models.draws import FeatureDraw
+from thincrm.models.base import Model
+from thincrm.models.features.draw import FeatureDraw
 from thincrm.models.features.kernel import Features, Table, as_table
 from thincrm.models.features.rows import Rows, draw_rows, features_at, log_likelihood, row_items
-from thincrm.models.features.tables import FeatureTables, band
+from thincrm.models.features.tables import FeatureTables
+from thincrm.models.tables import band
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import using_threads
-from thincrm.thinning import Always
 
 __all__ = ["FeatureResults", "Imputation"]
 
@@ -42,7 +43,7 @@ class Imputation(NamedTuple):
     upper: Any
 
 
-class FeatureResults:
+class FeatureResults(Model):
     """Results of a fitted `FeatureModel`."""
 
     covariates_: Covariates
@@ -187,7 +188,7 @@ class FeatureResults:
     def _times(self, X: Any, t: Any, n_rows: int) -> Float:
         """Return the (N, C) encoded covariates of rows."""
         if t is None:
-            if len(self.covariates_.rows) > 1 and not isinstance(self.thinning_, Always):
+            if len(self.covariates_.rows) > 1 and self.thinning_.varies:
                 raise InvalidInput("t is missing: the model was fitted with covariates, pass t=.")
             return np.repeat(self.covariates_.rows[:1], n_rows, axis=0)
         self._same_order(X, t)
@@ -199,7 +200,7 @@ class FeatureResults:
         return times
 
     def _grouped(self, times: Float) -> tuple[Covariates, Any]:
-        known = covariates(np.zeros(len(times)) if isinstance(self.thinning_, Always) else times)
+        known = covariates(times if self.thinning_.varies else np.zeros(len(times)))
         return known, np.argsort(known.row, kind="stable")
 
     def _sorted_rows(self, value: Float, times: Float) -> tuple[tuple[Rows, Covariates], Any]:
@@ -227,14 +228,6 @@ class FeatureResults:
             chain = draw.chain
             rows[0].redraw(sweep_generator(self.seed_, address, i), features, n_sweeps)
             yield i, features
-
-    def _log_odds(self, draw: FeatureDraw, rows: Float) -> Float:
-        """Return the (T, K) log odds of a draw's features at encoded covariate rows."""
-        labels = self.covariates_.labels(rows)
-        at = rows if isinstance(labels, pd.MultiIndex) else labels
-        if isinstance(self.thinning_, Always):
-            at = np.zeros(len(rows))
-        return np.asarray(self.thinning_.log_odds(draw.x, self.prepared_, at))
 
     def _gate_odds(self, draw: FeatureDraw, known: Covariates) -> Float:
         """Return the log odds of gates; a shared one has been heard of where rows were fitted.

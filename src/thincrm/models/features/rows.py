@@ -13,10 +13,12 @@ import numpy as np
 from scipy.special import log_expit
 
 from thincrm.levy.special import log_rest
-from thincrm.models.draws import FeatureDraw
+from thincrm.models.features.draw import FeatureDraw
 from thincrm.models.features.kernel import Features, Table
+from thincrm.models.features.state import FeatureShard
 from thincrm.models.features.sweep import redraw_table
 from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.streams import fresh_key
 
 __all__ = ["Rows", "draw_rows", "features_at", "log_likelihood", "row_items"]
 
@@ -54,6 +56,7 @@ class Rows:
 
     def __init__(self, table: Table, n_features: int, real: bool) -> None:
         self.table, self.real = table, real
+        self.shard = FeatureShard(table, np.zeros(0, np.int64))
         n_rows = len(table.value_NP)
         self.used = np.zeros((n_rows, n_features), np.int8)
         self.weight = np.zeros((n_rows, n_features if real else 0))
@@ -61,7 +64,7 @@ class Rows:
     def redraw(self, rng: np.random.Generator, features: Features, n_sweeps: int) -> None:
         """Redraw the usages `n_sweeps` times."""
         for _ in range(n_sweeps):
-            redraw_table(rng, self.table, features, self.used, self.weight)
+            redraw_table(fresh_key(rng), self.shard, features, self.used, self.weight)
 
     @property
     def usage(self) -> Float:

@@ -13,6 +13,11 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import expit
 
+from thincrm.inference.updates import (
+    log_odds_of,
+    redraw_activations,
+    redraw_observations,
+)
 from thincrm.levy.learning import learn, learn_concentration
 from thincrm.levy.special import log_rest
 from thincrm.models.features.kernel import Features, Sums, Table, redraw_rows
@@ -25,77 +30,70 @@ from thincrm.models.features.laws import (
 from thincrm.models.features.moves import recombine, renew, turn_over
 from thincrm.models.features.state import (
     BACKGROUND_PRECISION,
+    FeatureEvidence,
+    FeatureLocal,
     FeatureProblem,
+    FeatureShard,
     FeatureState,
-    add_up,
-    blocks_of,
-    features_of,
+    add_sums,
+    hits_in,
 )
-from thincrm.numerics.arrays import Float, Int
-from thincrm.numerics.streams import fresh_key
+from thincrm.numerics.arrays import Float
 from thincrm.numerics.threads import map_blocks
 from thincrm.ports import GateEvidence, MassEvidence
 
-__all__ = ["SWEEP", "hits_of", "redraw_table"]
+__all__ = ["SWEEP", "redraw_table", "redraw_usages", "redraw_usages_of"]
 
 _SMALL_TABLE, _MOST_TRIES = 500_000, 4
-
-
 Update = Callable[[np.random.Generator, FeatureProblem, FeatureState], FeatureState]
+
+redraw_usages = redraw_observations
 
 
 def redraw_table(
-    rng: np.random.Generator, table: Table, features: Features, used: np.ndarray, weight: Float
+    key: np.uint64, shard: FeatureShard, features: Features, used: np.ndarray, weight: Float
 ) -> Sums:
     """Redraw gates, usages and weights in place; return the rows' sums."""
-    key, cuts = fresh_key(rng), blocks_of(table)
-    shape = features.feature_FP.shape
+    table: Table = shard.table
+    cuts, shape = shard.blocks(), features.feature_FP.shape
 
     def work(block: int, _: int) -> Sums:
         sums = Sums.zero(*shape)
         redraw_rows(cuts[block], cuts[block + 1], key, table, features, used, weight, sums)
         return sums
 
-    return add_up(map_blocks(work, len(cuts) - 1, 1))
+    return add_sums(map_blocks(work, len(cuts) - 1, 1))
 
 
-def redraw_usages(
-    rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
-) -> FeatureState:
+def redraw_usages_of(
+    key: np.uint64, shard: FeatureShard, local: FeatureLocal, features: Features
+) -> tuple[FeatureLocal, FeatureEvidence]:
     """Redraw which rows use which features, and how strongly, gates summed out."""
-    used, weight = state.used.copy(), state.weight.copy()
-    sums = redraw_table(rng, problem.table, features_of(problem, state), used, weight)
-    return replace(state, used=used, weight=weight, gram=sums.gram_FFP, cross=sums.cross_FP)
+    new = FeatureLocal(local.used.copy(), local.weight.copy())
+    sums = redraw_table(key, shard, features, *new)
+    return new, FeatureEvidence(*sums, hits_in(shard, new.used))
 
 
 def redraw_features(
     rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
 ) -> FeatureState:
     """Redraw the features and the background."""
-    sums, n_features = Sums(state.gram, state.cross), problem.n_features
-    prior_F = np.full(len(state.feature), state.scale)
-    prior_F[n_features:] = BACKGROUND_PRECISION
-    return replace(state, feature=draw_features(rng, sums, state.noise, prior_F))
+    own = state.own
+    prior_F = np.full(len(own.feature), own.scale)
+    prior_F[problem.n_atoms :] = BACKGROUND_PRECISION
+    return state.with_own(feature=draw_features(rng, state.evidence.sums, own.noise, prior_F))
 
 
 def redraw_variances(
     rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
 ) -> FeatureState:
     """Redraw the variance of every column's noise, and that of the features."""
-    value, seen = problem.table.value_NP, problem.table.seen_NP
-    sums = Sums(state.gram, state.cross)
-    error_P = squared_error(sums, (value**2).sum(0), state.feature)
-    return replace(
-        state,
-        noise=draw_noise(rng, seen.sum(0), error_P),
-        scale=draw_scale(rng, state.feature[: problem.n_features]),
+    own, facts = state.own, problem.facts
+    error_P = squared_error(state.evidence.sums, facts.square_P, own.feature)
+    return state.with_own(
+        noise=draw_noise(rng, facts.seen_P, error_P),
+        scale=draw_scale(rng, own.feature[: problem.n_atoms]),
     )
-
-
-def hits_of(problem: FeatureProblem, state: FeatureState) -> Int:
-    """Return the (T, K) rows at each covariate that use each feature."""
-    start_T = np.concatenate([[0], np.cumsum(problem.trials)[:-1]])
-    return np.asarray(np.add.reduceat(state.used, start_T, axis=0, dtype=np.int64))
 
 
 def gate_evidence(problem: FeatureProblem, state: FeatureState) -> GateEvidence:
@@ -103,63 +101,43 @@ def gate_evidence(problem: FeatureProblem, state: FeatureState) -> GateEvidence:
 
     A silent one has q = (1 - pi)^m, m the rows behind it.
     """
-    hits, rest = hits_of(problem, state), log_rest(state.log_mass)
-    if not problem.shared:
+    hits, rest = state.evidence.hits, log_rest(state.log_mass)
+    if not problem.likelihood.shared:
         return GateEvidence(hits, problem.trials, np.tile(rest, (len(hits), 1)))
     once = np.ones_like(problem.trials)
     return GateEvidence((hits > 0).astype(np.int64), once, np.outer(problem.trials, rest))
-
-
-def redraw_activations(
-    rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
-) -> FeatureState:
-    """Redraw the thinning function's variables, gates summed out."""
-    found = gate_evidence(problem, state)
-    return replace(state, x=problem.thinning.redraw(rng, state.x, found, problem.prepared))
 
 
 def mass_evidence(
     rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
 ) -> MassEvidence:
     """Draw the silent gates that are open; rows behind open gates are hits or misses."""
-    gates = gate_evidence(problem, state)
-    log_odds = problem.thinning.log_odds(state.x, problem.prepared)
-    silent = gates.trials[:, None] - gates.positive
-    opened = rng.binomial(silent, expit(log_odds + gates.log_q)) + gates.positive
-    rows = opened * problem.trials[:, None] if problem.shared else opened
-    hits = hits_of(problem, state).sum(0)
-    return MassEvidence.of(problem.n_features, hits=hits, misses=rows.sum(0) - hits)
+    gates, shared = gate_evidence(problem, state), problem.likelihood.shared
+    log_odds = log_odds_of(problem, state.x)
+    opened = rng.binomial(gates.silent, expit(log_odds + gates.log_q)) + gates.positive
+    rows = opened * problem.trials[:, None] if shared else opened
+    hits = state.evidence.hits.sum(0)
+    return MassEvidence.of(problem.n_atoms, hits=hits, misses=rows.sum(0) - hits)
 
 
 def redraw_masses(
     rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
 ) -> FeatureState:
     """Redraw the masses, and the Lévy measure's parameters with the masses integrated out."""
-    if problem.sure:
-        return replace(state, log_mass=np.zeros(problem.n_features))
+    if problem.likelihood.sure:
+        return replace(state, log_mass=np.zeros(problem.n_atoms))
     found = mass_evidence(rng, problem, state)
-    if not problem.learn_masses:
+    if not problem.learn_levy:
         return replace(state, log_mass=state.levy.redraw(rng, state.log_mass, found))
     levy = learn_concentration(state.levy, rng, found)
     levy, log_mass = learn(levy, rng, state.log_mass, found)
     return replace(state, levy=levy, log_mass=log_mass)
 
 
-class _Held:
-    """Activations that stay as they are while features move: computed once, not at every try."""
-
-    def __init__(self, log_odds_TK: Float) -> None:
-        self._log_odds_TK = log_odds_TK
-
-    def log_odds(self, x: object, prepared: object) -> Float:
-        return self._log_odds_TK
-
-
 def explore(rng: np.random.Generator, problem: FeatureProblem, state: FeatureState) -> FeatureState:
     """Try moves of whole features: a few where the table is small, else one of each kind."""
-    held = _Held(problem.thinning.log_odds(state.x, problem.prepared))
-    problem = replace(problem, thinning=held)
-    n_tries = int(np.clip(_SMALL_TABLE // problem.table.value_NP.size, 1, _MOST_TRIES))
+    n_cells = problem.facts.n_rows * problem.facts.seen_P.size
+    n_tries = int(np.clip(_SMALL_TABLE // n_cells, 1, _MOST_TRIES))
     for move in (renew, recombine, turn_over) * n_tries:
         state = move(rng, problem, state)
     return state

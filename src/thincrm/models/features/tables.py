@@ -12,11 +12,11 @@ from scipy.special import expit
 
 from thincrm.data.covariates import Covariates
 from thincrm.data.tables import Scale
-from thincrm.errors import check_between
-from thincrm.models.draws import FeatureDraw, match_features
+from thincrm.models.features.draw import FeatureDraw, match_features
+from thincrm.models.tables import band, time_columns
 from thincrm.numerics.arrays import Float, Int
 
-__all__ = ["FeatureTables", "band"]
+__all__ = ["FeatureTables"]
 
 LogOdds = Callable[[FeatureDraw, Float], Float]
 
@@ -82,22 +82,10 @@ class FeatureTables:
         """Return activations, and probabilities of use, at covariate rows, with bands."""
         opened = self.aligned(lambda draw, _: expit(log_odds(draw, rows)))
         usage = self.aligned(lambda draw, _: expit(log_odds(draw, rows)) * np.exp(draw.log_mass))
-        times = known.labels(rows)
         columns: dict[str, Any] = {"feature": np.repeat(np.arange(self.n_features), len(rows))}
-        for place, name in enumerate(times.names):
-            label = "t" if len(times.names) == 1 else str(name)
-            columns[label] = np.tile(times.get_level_values(place), self.n_features)
+        columns |= time_columns(known, rows, self.n_features)
         for prefix, values in (("", opened), ("usage_", usage)):
             lower, upper = band(values, level)
             columns["usage" if prefix else "mean"] = np.nanmean(values, 0).T.ravel()
             columns[prefix + "lower"], columns[prefix + "upper"] = lower.T.ravel(), upper.T.ravel()
         return pd.DataFrame(columns)
-
-
-def band(values: np.ndarray, level: float) -> tuple[Float, Float]:
-    """Return the (lower, upper) ends of the central credible interval over the first axis."""
-    tail = (1.0 - check_between("level", level, 0.0, 1.0)) / 2.0
-    if values.size == 0:  # no feature is in use
-        return np.empty(values.shape[1:]), np.empty(values.shape[1:])
-    lower, upper = np.nanquantile(values, [tail, 1.0 - tail], axis=0)
-    return lower, upper

@@ -53,7 +53,8 @@ class FeatureTerminal(ModelTerminal[FeatureModel]):
 
     def n_found(self, model: FeatureModel) -> pd.Series[int]:
         """Return draws of the number of features."""
-        return model.n_features_
+        counted: pd.Series[int] = model.n_features_
+        return counted
 
     def impute(
         self, command: RunCommand, model: FeatureModel, table: Path, how: TableColumns, level: float

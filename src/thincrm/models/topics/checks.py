@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from thincrm.data.counts import Tokens
 from thincrm.files.checks import floats, is_count, need, places, positive
 from thincrm.models.checks import check_scalars
 from thincrm.models.codec import LEVY
-from thincrm.models.draws import TopicDraw
-from thincrm.models.topics.sweep import TopicState
+from thincrm.models.topics.draw import TopicDraw
+from thincrm.models.topics.state import TopicGlobals, TopicLocal, TopicState
 from thincrm.models.topics.usage import MOST_SHAPE, TopicEvidence, Usage, padded
 from thincrm.models.topics.usage_counts import DocumentTopics
 from thincrm.numerics.arrays import Int
+from thincrm.ports import State
 
 __all__ = ["Frame", "check_draw", "check_state"]
 
@@ -86,34 +89,44 @@ def _check_levels(frame: Frame, level: Any, log_share: Any) -> None:
     need(np.all(log_share <= 0), "the shares of the levels")
 
 
-def check_state(frame: Frame, state: Any) -> None:
+def check_state(frame: Frame, state: Any, shards: Sequence[Tokens]) -> None:
     """Refuse a state that no sweep of this problem could have left."""
-    need(isinstance(state, TopicState) and isinstance(state.shape, np.ndarray), "the state")
-    need(state.shape.ndim == 1, "the state's shapes")
-    n_topics, n_tokens = state.shape.size, int(frame.length.sum())
-    n_words, n_documents = frame.n_words, frame.length.size
+    need(isinstance(state, State) and isinstance(state.own, TopicGlobals), "the state")
+    own = state.own
+    need(isinstance(own.shape, np.ndarray) and own.shape.ndim == 1, "the state's shapes")
+    n_topics = own.shape.size
     need(n_topics >= frame.n_topics, "the number of topics")
-    places(state.topic, (n_tokens,), n_topics, "the tokens' topics")
-    need(isinstance(state.theta, np.ndarray) and state.theta.dtype == np.float32, "the topics")
-    _check_seats(state.seats, n_topics)
-    need(state.theta.shape == (n_words, padded(state.seats.size)), "the topics")
-    need(np.all(np.isfinite(state.theta) & (state.theta >= 0)), "the topics")
-    need(state.asleep is None, "the topics asleep")
-    positive(state.concentration, "the concentration")
-    positive(state.burstiness, "the burstiness", zero=True)
-    floats(state.shape, (n_topics,), "the state's shapes")
-    need(np.all((state.shape > 0) & (state.shape <= MOST_SHAPE)), "the state's shapes")
+    need(isinstance(own.theta, np.ndarray) and own.theta.dtype == np.float32, "the topics")
+    _check_seats(own.seats, n_topics)
+    need(own.theta.shape == (frame.n_words, padded(own.seats.size)), "the topics")
+    need(np.all(np.isfinite(own.theta) & (own.theta >= 0)), "the topics")
+    need(own.asleep is None, "the topics asleep")
+    positive(own.concentration, "the concentration")
+    positive(own.burstiness, "the burstiness", zero=True)
+    floats(own.shape, (n_topics,), "the state's shapes")
+    need(np.all((own.shape > 0) & (own.shape <= MOST_SHAPE)), "the state's shapes")
     floats(state.log_mass, (n_topics,), "the masses", finite=False)
     need(np.all(state.log_mass < np.log(frame.likelihood.support) + 1e-9), "the masses")
     need(isinstance(state.levy, LEVY) and type(state.levy) is type(frame.levy), "the masses' law")
     frame.thinning.check(state.x, frame.prepared, n_topics - frame.n_background)
-    _check_levels(frame, state.level, state.log_share)
+    need(isinstance(state.local, tuple) and len(state.local) == len(shards), "the documents")
+    for local, documents in zip(state.local, shards, strict=True):
+        _check_local(frame, local, documents, own.log_share, n_topics)
     _check_evidence(frame, state, n_topics)
-    need(isinstance(state.usage, DocumentTopics), "the documents' topics")
-    places(state.usage.n_used, (n_documents,), np.inf, "the documents' topics")
-    need(np.all(state.usage.n_used <= frame.length), "the documents' topics")
-    places(state.usage.topic, (n_tokens,), n_topics, "the documents' topics")
-    places(state.usage.size, (n_tokens,), n_tokens + 1, "the documents' topics")
+
+
+def _check_local(
+    frame: Frame, local: Any, documents: Tokens, log_share: Any, n_topics: int
+) -> None:
+    need(isinstance(local, TopicLocal), "the documents")
+    length, n_tokens = np.diff(documents.start), documents.word.size
+    places(local.topic, (n_tokens,), n_topics, "the tokens' topics")
+    _check_levels(replace(frame, length=length), local.level, log_share)
+    need(isinstance(local.usage, DocumentTopics), "the documents' topics")
+    places(local.usage.n_used, length.shape, np.inf, "the documents' topics")
+    need(np.all(local.usage.n_used <= length), "the documents' topics")
+    places(local.usage.topic, (n_tokens,), n_topics, "the documents' topics")
+    places(local.usage.size, (n_tokens,), n_tokens + 1, "the documents' topics")
 
 
 def _check_seats(seats: Any, n_topics: int) -> None:
@@ -137,4 +150,4 @@ def _check_evidence(frame: Frame, state: TopicState, n_topics: int) -> None:
     need(isinstance(found.above, np.ndarray) and found.above.ndim == 2, "the counts")
     places(found.above, (len(found.above), n_topics), np.inf, "the counts")
     used = np.flatnonzero(found.total)
-    need(np.isin(used, found.seats).all() and np.isin(used, state.seats).all(), "the counts")
+    need(np.isin(used, found.seats).all() and np.isin(used, state.own.seats).all(), "the counts")

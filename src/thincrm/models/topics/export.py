@@ -9,16 +9,16 @@ from typing import Any
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from thincrm.data.writing import write_csv
 from thincrm.models import arviz_groups
 from thincrm.models.diagnostics import Diagnostics
+from thincrm.models.tables import flat
 from thincrm.models.topics import ldavis
 from thincrm.models.topics.predictions import TopicPredictions
 
-__all__ = ["TopicExchange", "flat", "write_tables"]
+__all__ = ["TopicExport"]
 
 
-class TopicExchange(TopicPredictions, Diagnostics):
+class TopicExport(TopicPredictions, Diagnostics):
     """Exports of a fitted `TopicModel`."""
 
     trace_: pd.DataFrame
@@ -42,10 +42,6 @@ class TopicExchange(TopicPredictions, Diagnostics):
         if self.heldout_ is not None:
             found["perplexity"] = pd.DataFrame([self.perplexity()._asdict()])
         return {name: flat(table) for name, table in found.items()}
-
-    def to_csv(self, folder: str | os.PathLike[str]) -> list[Path]:
-        """Write every table to `folder` (made if need be), NAME.csv each; return the files."""
-        return write_tables(self.tables(), folder)
 
     def to_arviz(self, n_words: int = 5, n_times: int = 50) -> Any:
         """Return draws for ArviZ: an xarray DataTree (ArviZ 1 or newer) or InferenceData.
@@ -78,24 +74,3 @@ class TopicExchange(TopicPredictions, Diagnostics):
         if path is not None:
             Path(path).write_text(ldavis.page(prepared), "utf-8")
         return prepared
-
-
-def write_tables(tables: dict[str, pd.DataFrame], folder: str | os.PathLike[str]) -> list[Path]:
-    """Write tables to NAME.csv in a folder, and return the files.
-
-    A text that a spreadsheet would take for a formula gets an apostrophe in front.
-    """
-    there = Path(folder)
-    there.mkdir(parents=True, exist_ok=True)
-    written = []
-    for name, table in tables.items():
-        write_csv(table, there / f"{name}.csv")
-        written.append(there / f"{name}.csv")
-    return written
-
-
-def flat(table: pd.DataFrame | pd.Series) -> pd.DataFrame:
-    """Return a table with its index as columns."""
-    frame = table.to_frame() if isinstance(table, pd.Series) else table
-    named = frame.index.names != [None]
-    return frame.reset_index() if named else frame

@@ -9,9 +9,9 @@ import numpy as np
 
 from thincrm.data.counts import as_counts, split_words, tokens
 from thincrm.errors import InvalidInput, check_between, either
-from thincrm.models.draws import TopicDraw
+from thincrm.inference.driver import Watch
+from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.predict.perplexity import PerplexitySoFar
-from thincrm.models.topics.sampling import Watch
 
 __all__ = ["hold_out", "watch_perplexity"]
 

@@ -20,26 +20,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaln, log_expit
 
 from thincrm.data.counts import Tokens
-from thincrm.models.topics.guess import some_documents
-from thincrm.models.topics.levels import spread
-from thincrm.models.topics.pairs import Law, count_chosen, find_tokens, shared_out
+from thincrm.inference.updates import log_odds_of, redraw_masses
+from thincrm.models.topics.guess import MOST_TOKENS, Sample, lengths_of, some_documents, take
+from thincrm.models.topics.levels import level_rows, spread
+from thincrm.models.topics.pairs import Law, count_tokens, find_tokens, shared_out
+from thincrm.models.topics.state import TopicLocal, TopicProblem, TopicShard, TopicState
 from thincrm.models.topics.sweep import (
-    TopicProblem,
-    TopicState,
-    count_topics,
-    log_odds_of,
+    counted,
     redraw_activations,
     redraw_globals,
-    redraw_levy,
-    redraw_masses,
-    rows_of,
     usage_of,
 )
 from thincrm.numerics.arrays import Bool, Float, Int
@@ -57,11 +53,10 @@ class Scene(NamedTuple):
     """What the evidence of a pair is computed from: documents, or some of a large corpus."""
 
     documents: Tokens
-    chosen_D: Bool
     topic_N: np.ndarray
     row_D: Int
     trials_R: Int
-    count_PK: np.ndarray  # tokens of the chosen documents
+    count_PK: np.ndarray
     concentration: float
     shape_K: Float
     q_RK: Float
@@ -69,20 +64,27 @@ class Scene(NamedTuple):
     log_shut_RK: Float
 
     @classmethod
-    def of(cls, rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> Scene:
+    def of(
+        cls,
+        rng: np.random.Generator,
+        problem: TopicProblem,
+        state: TopicState,
+        most_tokens: int = MOST_TOKENS,
+    ) -> Scene:
         """Return the documents, and the laws of their words."""
-        documents, row_D = problem.tokens, rows_of(problem, state.level)
         usage, log_odds_RK = spread(usage_of(problem, state), log_odds_of(problem, state.x))
-        chosen_D = some_documents(rng, documents)
-        size = documents.n_words, problem.n_topics
+        chosen_D = some_documents(rng, lengths_of(problem), most_tokens)
+        wanted = _Wanted(chosen_D, problem.likelihood.factor.n_levels)
+        _, parts = problem.engine.map(_sampled, problem.shards, state.local, wanted)
+        documents, topic_N, row_D, _ = Sample.joined(parts)
+        size = documents.n_words, problem.n_atoms
         return cls(
             documents=documents,
-            chosen_D=chosen_D,
-            topic_N=state.topic,
+            topic_N=topic_N,
             row_D=row_D,
-            trials_R=np.bincount(row_D[chosen_D], minlength=len(log_odds_RK)),
-            count_PK=count_chosen(chosen_D, documents.start, documents.word, state.topic, *size),
-            concentration=state.concentration,
+            trials_R=np.bincount(row_D, minlength=len(log_odds_RK)),
+            count_PK=count_tokens(documents.start, documents.word, topic_N, *size),
+            concentration=state.own.concentration,
             shape_K=usage.shape,
             q_RK=np.clip(np.broadcast_to(usage.q, log_odds_RK.shape), 1e-300, 1.0 - 2.0**-53),
             log_open_RK=log_expit(log_odds_RK),
@@ -93,9 +95,7 @@ class Scene(NamedTuple):
         """Return documents and words of two topics' tokens, by document."""
         n_tokens = int(self.count_PK[:, list(pair)].sum())
         documents = self.documents
-        return find_tokens(
-            self.chosen_D, documents.start, documents.word, self.topic_N, *pair, n_tokens
-        )
+        return find_tokens(documents.start, documents.word, self.topic_N, *pair, n_tokens)
 
     def topic(self, *parts: int) -> tuple[Float, float]:
         """Return the mean of theta of topics taken together, and log DM - sum n log theta."""
@@ -112,27 +112,48 @@ class Scene(NamedTuple):
         return Law.of(self.shape_K[k], *of_k, longest)
 
 
-def merge_topics(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
-    """Return the state with pairs of topics merged that are better explained as one.
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    chosen_D: Bool
+    n_levels: int
 
-    What is as large as the corpus is changed in place: there is no room for one more of it.
-    """
-    into_K = _merges(rng, problem, state)
+
+def _sampled(shard: TopicShard, local: TopicLocal, wanted: _Wanted) -> tuple[TopicLocal, Sample]:
+    """Return the chosen documents of a shard, with their tokens' topics."""
+    here_D = wanted.chosen_D[shard.first : shard.first + shard.row.size]
+    row_D = level_rows(shard.row, local.level, wanted.n_levels)
+    topic_N = local.topic
+    if not here_D.all():
+        topic_N = topic_N[np.repeat(here_D, np.diff(shard.tokens.start))]
+    whole = bool(here_D.all())
+    return local, Sample(take(shard.tokens, here_D), topic_N, row_D[here_D], whole)
+
+
+def merge_topics(
+    rng: np.random.Generator,
+    problem: TopicProblem,
+    state: TopicState,
+    most_tokens: int = MOST_TOKENS,
+) -> TopicState:
+    """Return the state with pairs of topics merged that are better explained as one."""
+    into_K = _merges(Scene.of(rng, problem, state, most_tokens), problem)
     if (into_K == np.arange(into_K.size)).all():
         return state
-    np.take(into_K, state.topic, out=state.topic, mode="clip")
-    _, evidence = count_topics(problem, state.topic, state.level, state.usage)
-    state = replace(state, evidence=evidence)
+    local, _ = problem.engine.map(_renamed, problem.shards, state.local, into_K)
+    state = counted(problem, replace(state, local=local))
     # masses first: a topic that lost all its tokens is far from anything else it goes with
-    for update in (redraw_activations, redraw_masses, redraw_levy, redraw_globals):
+    for update in (redraw_activations, redraw_masses, redraw_globals):
         state = update(rng, problem, state)
     return state
 
 
-def _merges(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> np.ndarray:
+def _renamed(shard: TopicShard, local: TopicLocal, into_K: Int) -> tuple[TopicLocal, None]:
+    return local._replace(topic=into_K.astype(local.topic.dtype)[local.topic]), None
+
+
+def _merges(scene: Scene, problem: TopicProblem) -> Int:
     """Return the (K,) topic that each goes to: itself, or a larger one. None is in two merges."""
-    scene = Scene.of(rng, problem, state)
-    into_K = np.arange(problem.n_topics, dtype=state.topic.dtype)
+    into_K = np.arange(problem.n_atoms)
     taken: set[int] = set()
     for pair in _candidates(scene, problem.n_background):
         if taken.isdisjoint(pair) and is_one(scene, pair):

@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import validate_data
 
 from thincrm.data.counts import as_counts, is_text, tokens
-from thincrm.data.covariates import Covariates, covariates
+from thincrm.data.covariates import Covariates
 from thincrm.data.reading.counts import same_words
 from thincrm.errors import InvalidInput, check_count
-from thincrm.inference.run_log import Journal
+from thincrm.inference.driver import Watch
+from thincrm.inference.run_log import RunLog
 from thincrm.levy import GammaProcess
-from thincrm.models.draws import TopicDraw
+from thincrm.models.base import Factors, Model, Parts
 from thincrm.models.seeds import seed_of
-from thincrm.models.topics.export import TopicExchange
-from thincrm.models.topics.factors import NegativeBinomialFactor, PoissonFactor
+from thincrm.models.topics.draw import TopicDraw
+from thincrm.models.topics.export import TopicExport
+from thincrm.models.topics.factors import (
+    GammaNegativeBinomialFactor,
+    NegativeBinomialFactor,
+    PoissonFactor,
+)
 from thincrm.models.topics.heldout import hold_out, watch_perplexity
-from thincrm.models.topics.sampling import Plan, sample
+from thincrm.models.topics.likelihood import TopicLikelihood
+from thincrm.models.topics.state import TopicGlobals, TopicLocal, facts_of, shards_of
 from thincrm.models.topics.storage import TopicFiles
-from thincrm.models.topics.sweep import TopicProblem
-from thincrm.models.topics.tables import TopicTables, scalar
-from thincrm.numerics.threads import using_threads
+from thincrm.models.topics.tables import TopicTables
+from thincrm.models.topics.usage import TopicEvidence, Usage
+from thincrm.models.topics.usage_counts import DocumentTopics
 from thincrm.thinning import Always, ProbitRVM, SigmoidGP
 
 __all__ = ["TopicModel"]
@@ -39,10 +47,10 @@ _FIRST_GUESS = 100  # topics to start from when the truncation may grow
 
 class TopicModel(
     TopicFiles,
-    TopicExchange,
+    TopicExport,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
+    Model,
 ):
     """Topics whose activation varies with a covariate; their number is learned.
 
@@ -102,6 +110,22 @@ class TopicModel(
     complete_ : bool
         Whether all sweeps were made; False: the run was stopped before.
     """
+
+    atoms: ClassVar[str] = "topics"
+    unit: ClassVar[str] = "documents"
+    likelihoods: ClassVar[tuple[type, ...]] = (
+        GammaNegativeBinomialFactor,
+        NegativeBinomialFactor,
+        PoissonFactor,
+    )
+    stores: ClassVar[tuple[type, ...]] = (
+        DocumentTopics,
+        TopicDraw,
+        TopicEvidence,
+        TopicGlobals,
+        TopicLocal,
+        Usage,
+    )
 
     def __init__(
         self,
@@ -204,38 +228,18 @@ class TopicModel(
         self.covariates_ = self._covariates(t, counts.shape[0])
         self.seed_ = seed_of(self.random_state)
         self.counts_, self.heldout_ = hold_out(counts, heldout, self.seed_)
-        self._length()
-        _, self.thinning_, *_ = self._factors()
-        self.prepared_ = self.thinning_.prepare(self._known())
-        with self._journal(out) as journal:
-            self._sample(journal)
+        self._start(out)
         return self
 
-    def _sample(self, journal: Journal) -> None:
-        with using_threads(self.n_threads):
-            watch = None
-            if self.heldout_ is not None and not self.quiet:
-                watch = watch_perplexity(self.row_, self.heldout_, self.counts_, journal.draws)
-            draws, trace = sample(self._problem(), self._length(), journal, watch)
-        self.complete_ = not journal.stopped
-        self._adopt(draws, trace)
+    def _watch(self, log: RunLog) -> Watch:
+        if self.heldout_ is None or self.quiet:
+            return None
+        return watch_perplexity(self.row_, self.heldout_, self.counts_, log.draws)
 
     def _adopt(self, draws: list[TopicDraw], trace: list[dict[str, float]]) -> None:
-        self.draws_ = draws
-        self.trace_ = pd.DataFrame(trace).set_index(["chain", "sweep"])
-        self.n_topics_ = scalar(self.draws_, "n_topics")
+        super()._adopt(draws, trace)
         self._tables = TopicTables(self.draws_, self.vocabulary_, self.covariates_)
         self._n_features_out = self._tables.n_topics
-
-    def _length(self) -> Plan:
-        return Plan(
-            check_count("n_sweeps", self.n_sweeps),
-            check_count("n_draws", self.n_draws),
-            check_count("n_chains", self.n_chains),
-            self.seed_,
-            self.max_topics == "grow",
-            bool(self.quiet),
-        )
 
     def _counts(self, X: Any, *, reset: bool) -> Any:
         """Return checked counts; remember (reset) or check the words."""
@@ -266,37 +270,20 @@ class TopicModel(
             self.vocabulary_ = pd.Index(words, name="word")
         return counts
 
-    def _covariates(self, t: Any, n_documents: int) -> Covariates:
-        if t is None:
-            if not isinstance(self.thinning, Always):
-                warnings.warn(
-                    "No covariate t was given: all documents share one, so topics cannot come "
-                    "and go. Pass t=, or thinning=Always() to say so.",
-                    stacklevel=3,
-                )
-            t = np.zeros(n_documents)
-        known = covariates(t)
-        if known.row.size != n_documents:
-            raise InvalidInput(
-                f"X and t have inconsistent numbers of samples: [{n_documents}, {known.row.size}]."
-            )
-        return known
-
-    def _factors(self) -> tuple[Any, Any, Any, int, int]:
+    def _factors(self) -> Factors:
         """Return the checked factors and sizes, or a sentence on why they do not fit together."""
         levy = GammaProcess(5.0, 0.1) if self.levy is None else self.levy
         thinning = SigmoidGP() if self.thinning is None else self.thinning
-        likelihood = self.likelihood
-        if likelihood is None:
-            likelihood = PoissonFactor() if levy.support > 1.0 else NegativeBinomialFactor()
-        if levy.support != likelihood.support:
+        factor = self.likelihood
+        if factor is None:
+            factor = PoissonFactor() if levy.support > 1.0 else NegativeBinomialFactor()
+        if levy.support != factor.support:
             raise InvalidInput(
-                f"{type(likelihood).__name__} needs masses in (0, {likelihood.support:g}); "
+                f"{type(factor).__name__} needs masses in (0, {factor.support:g}); "
                 f"{type(levy).__name__} gives masses in (0, {levy.support:g})."
             )
-        growing = self.max_topics == "grow"
         n_topics = _FIRST_GUESS
-        if not growing:
+        if self.max_topics != "grow":
             n_topics = check_count("max_topics", self.max_topics, most=_MOST_TOPICS)
         n_background = check_count("n_background", self.n_background, 0)
         if n_background >= n_topics and n_background > 0:
@@ -304,40 +291,19 @@ class TopicModel(
                 f"n_background must be below max_topics ({n_topics}), got {n_background}."
             )
         if n_topics <= levy.mass and levy.support == 1.0:
-            levy = type(levy)(**{**_fields(levy), "mass": 0.5 * n_topics})
-        return levy, thinning, likelihood, n_topics, n_background
+            levy = replace(levy, mass=0.5 * n_topics)
+        likelihood = TopicLikelihood(factor, self.concentration, self.burstiness)
+        return Factors(levy, thinning, likelihood, n_topics, n_background)
 
     def _known(self) -> Covariates:
-        """Return the covariates that the thinning function sees, and remember their rows."""
-        known = self.covariates_
-        if isinstance(self.thinning_, Always):
-            known = covariates(np.zeros(known.row.size))
+        known = super()._known()
         self.row_ = known.row.astype(np.int32)
         return known
 
-    def _problem(self) -> TopicProblem:
-        """Return the sampler's problem."""
-        levy, thinning, likelihood, n_topics, n_background = self._factors()
-        return TopicProblem(
-            levy=levy,
-            thinning=thinning,
-            likelihood=likelihood,
-            prepared=self.prepared_,
-            tokens=tokens(self.counts_),
-            row=self.row_,
-            order=np.argsort(self.row_, kind="stable").astype(np.int32),
-            trials=np.bincount(self.row_),
-            n_topics=n_topics,
-            n_background=n_background,
-            concentration=self.concentration,
-            learn_masses=bool(self.learn),
-            burstiness=self.burstiness,
-        )
+    def _parts(self, known: Covariates) -> Parts:
+        documents = tokens(self.counts_)
+        return Parts(shards_of(documents, known.row.astype(np.int32)), facts_of(documents))
 
     def fit_transform(self, X: Any, y: Any = None, *, t: Any = None) -> Any:
         """Fit, then return the documents' shares of topics."""
         return self.fit(X, y, t=t).transform(X, t=t)
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in value.__dataclass_fields__}

@@ -11,7 +11,7 @@ from scipy.special import gammaln
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.compiled import compiled
 
-__all__ = ["Law", "count_chosen", "find_tokens", "shared_out"]
+__all__ = ["Law", "count_tokens", "find_tokens", "shared_out"]
 
 
 class Law(NamedTuple):
@@ -71,26 +71,22 @@ def shared_out(
 
 
 @compiled
-def count_chosen(
-    chosen_D: np.ndarray,
+def count_tokens(
     start_D: np.ndarray,
     word_N: np.ndarray,
     topic_N: np.ndarray,
     n_words: int,
     n_topics: int,
 ) -> np.ndarray:
-    """Return the (P, K) tokens of chosen documents."""
+    """Return the (P, K) tokens of some documents."""
     count_PK = np.zeros((n_words, n_topics), np.int32)
-    for d in range(chosen_D.size):
-        if chosen_D[d]:
-            for n in range(start_D[d], start_D[d + 1]):
-                count_PK[word_N[n], topic_N[n]] += 1
+    for n in range(start_D[-1]):
+        count_PK[word_N[n], topic_N[n]] += 1
     return count_PK
 
 
 @compiled
 def find_tokens(
-    chosen_D: np.ndarray,
     start_D: np.ndarray,
     word_N: np.ndarray,
     topic_N: np.ndarray,
@@ -100,10 +96,9 @@ def find_tokens(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return documents and words of the n_tokens tokens that topics a and b have there."""
     document, word, i = np.empty(n_tokens, np.int64), np.empty(n_tokens, np.int64), 0
-    for d in range(chosen_D.size):
-        if chosen_D[d]:
-            for n in range(start_D[d], start_D[d + 1]):
-                if topic_N[n] == a or topic_N[n] == b:
-                    document[i], word[i] = d, word_N[n]
-                    i += 1
+    for d in range(start_D.size - 1):
+        for n in range(start_D[d], start_D[d + 1]):
+            if topic_N[n] == a or topic_N[n] == b:
+                document[i], word[i] = d, word_N[n]
+                i += 1
     return document, word

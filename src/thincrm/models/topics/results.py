@@ -11,10 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput
-from thincrm.models.draws import TopicDraw
+from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.tables import TopicTables
 from thincrm.numerics.arrays import Float
-from thincrm.thinning import Always
 
 __all__ = ["TopicResults"]
 
@@ -106,7 +105,7 @@ class TopicResults:
             return np.asarray(draw.log_odds[place if len(draw.log_odds) > 1 else 0 * place])
         labels = self.covariates_.labels(rows)
         at = rows if isinstance(labels, pd.MultiIndex) else labels
-        if isinstance(self.thinning_, Always):
+        if not self.thinning_.varies:
             at = np.zeros(len(rows))
         thinned = self.thinning_.log_odds(draw.x, self.prepared_, at)
         always = np.full((len(rows), draw.words.shape[1] - thinned.shape[1]), np.inf)

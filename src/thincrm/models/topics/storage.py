@@ -1,9 +1,8 @@
-"""A topic model in files: what it is made of, and how it is built again."""
+"""A topic model in files: what its data are, and what must hold of draws and states."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,27 +12,16 @@ from thincrm.data.counts import as_counts
 from thincrm.data.covariates import Covariates
 from thincrm.errors import check_positive
 from thincrm.files.checks import need
-from thincrm.inference.chains import Standing
-from thincrm.inference.run_log import rows_of
-from thincrm.models.checks import check_covariates, check_params
-from thincrm.models.codec import (
-    LEVY,
-    LIKELIHOOD,
-    THINNING,
-    pack_vectorizer,
-    pack_words,
-    unpack_vectorizer,
-    unpack_words,
-)
+from thincrm.inference.run_log import ChainState
+from thincrm.models.base import Factors
+from thincrm.models.codec import pack_vectorizer, pack_words, unpack_vectorizer, unpack_words
 from thincrm.models.stored import StoredModel
 from thincrm.models.topics.checks import Frame, check_draw, check_state
 from thincrm.models.topics.usage import MOST_SHAPE
 
 __all__ = ["TopicFiles"]
 
-_SETTINGS = {"model", "params", "seed"}
-_COUNTS = ("max_topics", "n_sweeps", "n_draws", "n_chains", "n_background")
-_DATA = {"counts", "covariates", "vocabulary", "named", "prepared", "vectorizer"}
+_DATA = {"counts", "vocabulary", "named", "vectorizer"}
 _HELDOUT = "heldout"  # only of a model that has some
 
 
@@ -44,94 +32,71 @@ class TopicFiles(StoredModel):
     heldout_: Any
     burstiness: float | None
     covariates_: Covariates
-    prepared_: Any
-    row_: np.ndarray
-    seed_: int
-    thinning_: Any
-    trace_: pd.DataFrame
     vocabulary_: pd.Index
     vectorizer: Any
     vectorizer_: Any
     n_features_in_: int
     feature_names_in_: Any
 
-    @abstractmethod
-    def _factors(self) -> tuple[Any, Any, Any, int, int]:
-        """Return Lévy measure, thinning function, likelihood, numbers of (background) topics."""
-
-    @abstractmethod
-    def _known(self) -> Covariates:
-        """Return the covariates that the thinning function sees."""
-
-    def _pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        params = self.get_params(deep=False)  # type: ignore[attr-defined]
+    def _pack_params(self) -> dict[str, Any]:
+        params = super()._pack_params()
         has_texts = hasattr(self, "vectorizer_")
         vectorizer = pack_vectorizer(self.vectorizer_) if has_texts else None
+        self._packed_vectorizer = vectorizer
         params["vectorizer"] = params["vectorizer"] is not None and vectorizer is not None
-        params["random_state"] = self.seed_
-        settings = {"model": type(self).__name__, "params": params, "seed": self.seed_}
+        return params
+
+    def _pack_data(self) -> dict[str, Any]:
         data = {
             "counts": self.counts_,
-            "covariates": self.covariates_,
             "vocabulary": pack_words(self.vocabulary_),
             "named": hasattr(self, "feature_names_in_"),
-            "prepared": self.thinning_.pack(self.prepared_),
-            "vectorizer": vectorizer,
+            "vectorizer": self._packed_vectorizer,
         }
-        if self.heldout_ is not None:
-            data[_HELDOUT] = self.heldout_
-        return settings, data
+        return data if self.heldout_ is None else {**data, _HELDOUT: self.heldout_}
 
     @classmethod
-    def _unpack(cls, settings: dict[str, Any], data: dict[str, Any]) -> Self:
-        need(set(settings) == _SETTINGS and set(data) - {_HELDOUT} == _DATA, "the settings")
-        params = _checked(settings["params"])
-        model = cls(**{**params, "vectorizer": None})
-        need(set(params) == set(model.get_params(deep=False)), "the settings")  # type: ignore[attr-defined]
-        need(isinstance(settings["seed"], int) and settings["seed"] >= 0, "the seed")
-        model.seed_ = settings["seed"]
-        model.counts_ = _checked_counts(data["counts"])
-        model.heldout_ = None
+    def _unpack_params(cls, params: dict[str, Any]) -> dict[str, Any]:
+        for name in ("concentration", "burstiness"):
+            if params[name] is not None and params[name] != 0:
+                check_positive(name, params[name])
+        return {**params, "vectorizer": params["vectorizer"] is True or None}
+
+    def _unpack_data(self, data: dict[str, Any]) -> int:
+        need(set(data) - {_HELDOUT} == _DATA, "the data")
+        self.counts_ = _checked_counts(data["counts"])
+        self.heldout_ = None
         if _HELDOUT in data:
-            model.heldout_ = _checked_counts(data[_HELDOUT])
-            need(model.heldout_.shape == model.counts_.shape, "the held-out counts")
-        n_documents, n_words = model.counts_.shape
-        model.covariates_ = check_covariates(data["covariates"], n_documents)
-        model.vocabulary_ = unpack_words(data["vocabulary"], n_words)
-        model.n_features_in_ = n_words
+            self.heldout_ = _checked_counts(data[_HELDOUT])
+            need(self.heldout_.shape == self.counts_.shape, "the held-out counts")
+        n_documents, n_words = self.counts_.shape
+        self.vocabulary_ = unpack_words(data["vocabulary"], n_words)
+        self.n_features_in_ = n_words
         if data["named"] is True:
-            model.feature_names_in_ = np.asarray(model.vocabulary_, object)
+            self.feature_names_in_ = np.asarray(self.vocabulary_, object)
+        chosen, self.vectorizer = self.vectorizer is True, None
         if data["vectorizer"] is not None:
-            model.vectorizer_ = unpack_vectorizer(data["vectorizer"], model.vocabulary_)
-            model.vectorizer = model.vectorizer_ if params["vectorizer"] is True else None
-        model._length()
-        _, model.thinning_, *_ = model._factors()
-        model.prepared_ = model.thinning_.unpack(data["prepared"], model._known())
-        return model
+            self.vectorizer_ = unpack_vectorizer(data["vectorizer"], self.vocabulary_)
+            self.vectorizer = self.vectorizer_ if chosen else None
+        return int(n_documents)
 
     def _frame(self) -> Frame:
-        levy, thinning, likelihood, n_topics, n_background = self._factors()
+        factors: Factors = self._factors()
         return Frame(
-            levy, thinning, likelihood, self.prepared_, n_topics, n_background,
-            self.counts_.shape[1], np.asarray(self.counts_.sum(axis=1)).reshape(-1),
-            np.bincount(self.row_),
+            factors.levy, factors.thinning, factors.likelihood.factor, self.prepared_,
+            factors.n_atoms, factors.n_background, self.counts_.shape[1],
+            np.asarray(self.counts_.sum(axis=1)).reshape(-1), self._known().trials,
         )  # fmt: skip
 
     def _check_draw(self, draw: Any) -> None:
         check_draw(self._frame(), draw)
 
-    def _check_standing(self, standing: Standing) -> None:
-        length = self._length()
-        need(standing.chain < length.n_chains and standing.sweep <= length.n_sweeps, "the sweep")
-        check_state(self._frame(), standing.state)
-        learned = standing.state.burstiness * MOST_SHAPE <= 1.0 + 1e-9
-        fixed = standing.state.burstiness == self.burstiness
+    def _check_state(self, place: ChainState) -> None:
+        shards = self._problem().shards
+        check_state(self._frame(), place.state, [shard.tokens for shard in shards])
+        learned = place.state.own.burstiness * MOST_SHAPE <= 1.0 + 1e-9
+        fixed = place.state.own.burstiness == self.burstiness
         need(learned if self.burstiness is None else fixed, "the burstiness")
-
-    def _trace(self) -> list[dict[str, float]]:
-        return rows_of(
-            {str(name): part.to_numpy() for name, part in self.trace_.reset_index().items()}
-        )
 
 
 def _checked_counts(found: Any) -> Any:
@@ -139,11 +104,3 @@ def _checked_counts(found: Any) -> Any:
     counts = as_counts(found)
     need(0 < counts.sum() < 2**62, "the counts")
     return counts
-
-
-def _checked(params: Any) -> dict[str, Any]:
-    found = check_params(params, _COUNTS, levy=LEVY, thinning=THINNING, likelihood=LIKELIHOOD)
-    for name in ("concentration", "burstiness"):
-        if found[name] is not None and found[name] != 0:
-            check_positive(name, found[name])
-    return found

@@ -14,20 +14,12 @@ from scipy.special import expit
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, check_between, check_count
 from thincrm.models.curves import SHAPES, first_last, shape_of
-from thincrm.models.draws import TopicDraw, match_topics
+from thincrm.models.topics.draw import TopicDraw, match_topics
 from thincrm.numerics.arrays import Float, Int
 
-__all__ = ["TopicTables", "scalar"]
+__all__ = ["TopicTables"]
 
 LogOdds = Callable[[TopicDraw, Float], Float]
-
-
-def scalar(draws: Sequence[Any], name: str) -> pd.Series:
-    """Return one label-free quantity of every draw, indexed by chain and sweep."""
-    index = pd.MultiIndex.from_tuples(
-        [(draw.chain, draw.sweep) for draw in draws], names=["chain", "sweep"]
-    )
-    return pd.Series([draw.scalars[name] for draw in draws], index=index, name=name)
 
 
 class TopicTables:

@@ -50,7 +50,8 @@ class TopicTerminal(ModelTerminal[TopicModel]):
 
     def n_found(self, model: TopicModel) -> pd.Series[int]:
         """Return draws of the number of topics."""
-        return model.n_topics_
+        counted: pd.Series[int] = model.n_topics_
+        return counted
 
     def heldout(self, model: TopicModel) -> dict[str, float]:
         """Return the perplexity of words that the run held out."""

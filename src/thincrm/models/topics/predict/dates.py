@@ -7,7 +7,7 @@ from scipy.special import expit, gammaln, logsumexp, softmax
 
 from thincrm.data.counts import Tokens
 from thincrm.errors import InvalidInput, check_count
-from thincrm.models.draws import TopicDraw
+from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.kernel import bursts
 from thincrm.models.topics.levels import add_levels, spread, sum_levels
 from thincrm.models.topics.predict.cloud import Candidates

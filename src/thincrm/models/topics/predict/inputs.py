@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from thincrm.data.counts import Tokens
 from thincrm.errors import InvalidInput
-from thincrm.models.draws import TopicDraw
+from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.usage import Usage
 from thincrm.numerics.arrays import ArrayLike, Float, Int
 

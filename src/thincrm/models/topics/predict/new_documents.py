@@ -10,7 +10,7 @@ from scipy.special import expit, softmax
 
 from thincrm.data.counts import Tokens
 from thincrm.errors import InvalidInput, check_count
-from thincrm.models.draws import TopicDraw
+from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.levels import spread, sum_levels
 from thincrm.models.topics.predict.inputs import (
     check_candidates,

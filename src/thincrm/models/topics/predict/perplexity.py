@@ -10,7 +10,7 @@ import numpy as np
 
 from thincrm.data.counts import Tokens
 from thincrm.errors import InvalidInput
-from thincrm.models.draws import TopicDraw
+from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.levels import level_rows, spread
 from thincrm.models.topics.predict.rates import add_rates
 from thincrm.models.topics.usage import token_rates

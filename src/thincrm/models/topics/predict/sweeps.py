@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.special import log_expit, softmax
 
 from thincrm.data.counts import Tokens
-from thincrm.models.draws import TopicDraw
+from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.kernel import NO_COUNTS, Corpus, redraw_documents
 from thincrm.models.topics.levels import add_levels, draw_levels, level_rows, spread
 from thincrm.models.topics.predict.dates import cheap_log_score
