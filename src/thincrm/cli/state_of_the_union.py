@@ -34,7 +34,7 @@ def run(voice: Voice, out: Path, sweeps: int) -> None:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "All .* topics are in use")  # a demo is short
         model.set_params(quiet=voice.quiet).fit(corpus, t=corpus.years)
-    voice.say(terminal_of(model).table(model) or "")
+    voice.say(terminal_of(model).table(model))
     files = model.to_csv(out / "tables")
     texts: Any = pd.Series(corpus.texts, index=corpus.labels)
     tc.write_report(model, page, texts=texts, title=_TITLE.format(first, last))

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 import pandas as pd
 from rich.table import Table
 
 from thincrm.console.data_columns import DocumentColumns, TableColumns
+from thincrm.console.terminal_tables import MOST_ATOMS, CurveTable
 from thincrm.console.voice import Voice
+from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput
 
 __all__ = ["FittedModel", "ModelTerminal", "RunCommand", "refusal"]
@@ -23,7 +25,15 @@ __all__ = ["FittedModel", "ModelTerminal", "RunCommand", "refusal"]
 class FittedModel(Protocol):
     """What every fitted estimator has."""
 
+    atoms: ClassVar[str]  # what it finds, in the plural: topics, features
     complete_: bool
+    covariates_: Covariates
+
+    def activation(self) -> pd.DataFrame:
+        """Return where each atom is open: its number, t, mean, lower, upper."""
+
+    def profiles(self) -> pd.DataFrame:
+        """Return what each atom looks like: its number, column, mean, lower, upper."""
 
     def to_csv(self, folder: Path) -> list[Path]:
         """Write its tables."""
@@ -48,15 +58,23 @@ class RunCommand:
 class ModelTerminal(Generic[M]):
     """A model on the command line; the base knows nothing but what every model has."""
 
-    noun: str = ""  # what is found, in the plural: topics, features
+    def table(self, model: M) -> Table:
+        """Return the atoms: mean probability of being open, curve, largest entries."""
+        curves, profiles = model.activation(), model.profiles()
+        one = str(curves.columns[0])
+        grid = CurveTable(model.covariates_, one, "open", "largest entries")
+        open_KT = curves["mean"].to_numpy().reshape(-1, len(model.covariates_.rows))
+        for atom, open_T in enumerate(open_KT[:MOST_ATOMS]):
+            part = profiles[profiles.iloc[:, 0] == atom]
+            top = part.loc[part["mean"].abs().sort_values(ascending=False).index[:4]]
+            said = " ".join(f"{r['column']} {r['mean']:.3g}" for _, r in top.iterrows())
+            grid.add(atom, f"{100 * open_T @ grid.weight_T:.0f} %", open_T, said)
+        return grid.table
 
-    def table(self, model: M) -> Table | None:
-        """Return what was found, to be printed; None: nothing."""
-        return None
-
-    def n_found(self, model: M) -> pd.Series[int] | None:
-        """Return draws of the number of what was found; None: it is not counted."""
-        return None
+    def n_found(self, model: M) -> pd.Series[int]:
+        """Return draws of the number of atoms in use."""
+        counted: pd.Series[int] = getattr(model, f"n_{model.atoms}_")
+        return counted
 
     def heldout(self, model: M) -> dict[str, float]:
         """Return how well data that the fit held out are predicted; empty: it held out none."""

@@ -8,7 +8,7 @@ from thincrm.console.model_terminal import M, ModelTerminal
 from thincrm.console.voice import Voice
 from thincrm.errors import in_shell
 
-__all__ = ["say_skipped", "show_run"]
+__all__ = ["show_run"]
 
 
 def show_run(
@@ -16,9 +16,7 @@ def show_run(
 ) -> bool:
     """Write a fitted model's tables, print a summary; tell whether its run is complete."""
     files = model.to_csv(run / "tables")
-    table = terminal.table(model)
-    if table is not None:
-        voice.say(table)
+    voice.say(terminal.table(model))
     verdict = model.verdict()
     found = _say_number(voice, terminal, model)
     voice.say(verdict)
@@ -50,16 +48,7 @@ def show_run(
 def _say_number(voice: Voice, terminal: ModelTerminal[M], model: M) -> dict[str, object]:
     """Say how many topics, features, ... are in use."""
     counted = terminal.n_found(model)
-    if counted is None:
-        return {}
     low, high = int(counted.min()), int(counted.max())
     number = f"{low}" if low == high else f"{low} to {high}"
-    voice.say(f"{number} {terminal.noun} in use; the largest are shown.")
-    return {f"n_{terminal.noun}": [low, high]}
-
-
-def say_skipped(voice: Voice, skipped: int, first: str = "") -> None:
-    """Say how many rows could not be read, and which was the first."""
-    if skipped:
-        more = f"; the first: {first}" if first else "."
-        voice.say(f"{skipped:,} bad rows were skipped{more}")
+    voice.say(f"{number} {model.atoms} in use; the largest are shown.")
+    return {f"n_{model.atoms}": [low, high]}

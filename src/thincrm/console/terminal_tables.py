@@ -10,14 +10,21 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from thincrm.console.show_run import say_skipped
-from thincrm.console.voice import Voice
+from thincrm.console.voice import Voice, say_skipped
 from thincrm.data.covariates import Covariates
 from thincrm.numerics.arrays import Float
 
-__all__ = ["MOST_SHOWN", "CurveTable", "curve", "plain_table", "say_written", "value_text"]
+__all__ = [
+    "MOST_ATOMS",
+    "MOST_SHOWN",
+    "CurveTable",
+    "curve",
+    "plain_table",
+    "say_written",
+    "value_text",
+]
 
-MOST_SHOWN = 10  # rows of a result
+MOST_ATOMS, MOST_SHOWN = 25, 10  # topics or features; rows of a result
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _WIDTH = 24
 

@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 
 from thincrm.errors import in_shell
 
-__all__ = ["Voice"]
+__all__ = ["Voice", "say_skipped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,13 @@ class Voice:
         if self.json:
             known = {name: _or_null(value) for name, value in found.items()}
             print(json.dumps(known, default=str, allow_nan=False))
+
+
+def say_skipped(voice: Voice, skipped: int, first: str = "") -> None:
+    """Say how many rows could not be read, and which was the first."""
+    if skipped:
+        more = f"; the first: {first}" if first else "."
+        voice.say(f"{skipped:,} bad rows were skipped{more}")
 
 
 def _or_null(value: object) -> object:

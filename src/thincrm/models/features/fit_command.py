@@ -9,8 +9,8 @@ from typing import Literal, TypedDict
 from thincrm.console.chosen_factors import thinning_named
 from thincrm.console.data_columns import TableColumns
 from thincrm.console.run_source import keep_source
-from thincrm.console.show_run import say_skipped, show_run
-from thincrm.console.voice import Voice
+from thincrm.console.show_run import show_run
+from thincrm.console.voice import Voice, say_skipped
 from thincrm.models.features.model import FeatureModel
 from thincrm.models.features.table_source import read_rows
 from thincrm.models.features.terminal import FeatureTerminal

@@ -11,6 +11,7 @@ from rich.table import Table
 from thincrm.console.data_columns import TableColumns
 from thincrm.console.model_terminal import ModelTerminal, RunCommand
 from thincrm.console.terminal_tables import (
+    MOST_ATOMS,
     MOST_SHOWN,
     CurveTable,
     plain_table,
@@ -25,14 +26,12 @@ from thincrm.numerics.arrays import Float
 
 __all__ = ["FeatureTerminal"]
 
-_MOST_FEATURES, _ENTRIES = 25, 4
+_ENTRIES = 4
 _LEVEL = 0.9
 
 
 class FeatureTerminal(ModelTerminal[FeatureModel]):
     """How a feature model is shown and used."""
-
-    noun = "features"
 
     def table(self, model: FeatureModel) -> Table:
         """Return the features: share of rows, activation curve, largest entries."""
@@ -42,7 +41,7 @@ class FeatureTerminal(ModelTerminal[FeatureModel]):
         usage_KT = curves["usage"].to_numpy().reshape(n_features, len(known.rows))
         entries = model.features_.reset_index()
         grid = CurveTable(known, "feature", "used", "largest entries")
-        for feature in range(min(n_features, _MOST_FEATURES)):
+        for feature in range(min(n_features, MOST_ATOMS)):
             part = entries[entries["feature"] == feature]
             size = part["mean"].abs() / (part["upper"] - part["lower"]).clip(lower=1e-12)
             top = part.loc[size.sort_values(ascending=False).index[:_ENTRIES]]
@@ -50,11 +49,6 @@ class FeatureTerminal(ModelTerminal[FeatureModel]):
             usage_T = usage_KT[feature]
             grid.add(feature, f"{100 * usage_T @ grid.weight_T:.0f} %", usage_T, said)
         return grid.table
-
-    def n_found(self, model: FeatureModel) -> pd.Series[int]:
-        """Return draws of the number of features."""
-        counted: pd.Series[int] = model.n_features_
-        return counted
 
     def impute(
         self, command: RunCommand, model: FeatureModel, table: Path, how: TableColumns, level: float

@@ -8,8 +8,8 @@ from typing import Literal, TypedDict
 from thincrm.console.chosen_factors import thinning_named
 from thincrm.console.data_columns import DocumentColumns
 from thincrm.console.run_source import keep_source
-from thincrm.console.show_run import say_skipped, show_run
-from thincrm.console.voice import Voice
+from thincrm.console.show_run import show_run
+from thincrm.console.voice import Voice, say_skipped
 from thincrm.data.reading import Counts
 from thincrm.data.vocabulary import count_words
 from thincrm.models.topics.corpus import read_corpus

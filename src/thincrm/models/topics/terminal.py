@@ -12,6 +12,7 @@ from thincrm.console.data_columns import DocumentColumns
 from thincrm.console.model_terminal import ModelTerminal, RunCommand
 from thincrm.console.run_source import kept_texts
 from thincrm.console.terminal_tables import (
+    MOST_ATOMS,
     MOST_SHOWN,
     CurveTable,
     plain_table,
@@ -28,13 +29,11 @@ from thincrm.numerics.arrays import Float
 
 __all__ = ["TopicTerminal"]
 
-_MOST_TOPICS, _WORDS = 25, 8
+_WORDS = 8
 
 
 class TopicTerminal(ModelTerminal[TopicModel]):
     """How a topic model is shown and used."""
-
-    noun = "topics"
 
     def table(self, model: TopicModel) -> Table:
         """Return the largest topics: share of words, activation curve, most probable words."""
@@ -44,14 +43,9 @@ class TopicTerminal(ModelTerminal[TopicModel]):
         grid = CurveTable(model.covariates_, "topic", "words", "most probable words")
         share_K = curves["share"].to_numpy().reshape(shape) @ grid.weight_T
         words = model.topics(_WORDS).groupby("topic")["word"].agg(lambda w: " ".join(map(str, w)))
-        for topic in range(min(shape[0], _MOST_TOPICS)):
+        for topic in range(min(shape[0], MOST_ATOMS)):
             grid.add(topic, f"{100 * share_K[topic]:.1f} %", open_KT[topic], words[topic])
         return grid.table
-
-    def n_found(self, model: TopicModel) -> pd.Series[int]:
-        """Return draws of the number of topics."""
-        counted: pd.Series[int] = model.n_topics_
-        return counted
 
     def heldout(self, model: TopicModel) -> dict[str, float]:
         """Return the perplexity of words that the run held out."""
