@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -167,7 +168,9 @@ def _as_array(t: Any) -> Any:
 def _column(column: Any, name: str) -> tuple[Float, str]:
     """Return one column as floats, and its kind."""
     try:
-        series: Any = pd.Series(column).infer_objects()
+        series: Any = pd.Series(column)
+        with suppress(OverflowError):  # pandas 3.0, of a whole number that no float holds
+            series = series.infer_objects()
     except (ValueError, TypeError, OverflowError) as error:
         raise InvalidType(f"{name} cannot be read as numbers or dates ({error}).") from error
     if series.size == 0:
