@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -168,9 +167,7 @@ def _as_array(t: Any) -> Any:
 def _column(column: Any, name: str) -> tuple[Float, str]:
     """Return one column as floats, and its kind."""
     try:
-        series: Any = pd.Series(column)
-        with suppress(OverflowError):  # pandas 3.0, of a whole number that no float holds
-            series = series.infer_objects()
+        series: Any = _as_series(column)
     except (ValueError, TypeError, OverflowError) as error:
         raise InvalidType(f"{name} cannot be read as numbers or dates ({error}).") from error
     if series.size == 0:
@@ -186,6 +183,15 @@ def _column(column: Any, name: str) -> tuple[Float, str]:
     if pd.api.types.is_numeric_dtype(series.dtype):
         return _numbers(series, name), "number"
     return _objects(series, name)
+
+
+def _as_series(column: Any) -> Any:
+    try:
+        return pd.Series(column).infer_objects()
+    except OverflowError:  # of pandas 3.0, when a whole number fits no float
+        if np.asarray(column).dtype.kind != "O":
+            raise
+        return pd.Series(column, dtype=object)
 
 
 def _numbers(series: pd.Series[Any], name: str) -> Float:
