@@ -23,7 +23,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from thincrm.errors import DamagedFile, InvalidInput
+from thincrm.errors import DamagedFile, InvalidInput, either, resume_call
 from thincrm.files.disk import make_folder, sweep_leftovers
 from thincrm.files.lock import Lock
 from thincrm.files.record import has_record, read_record, remove_record, write_record
@@ -73,7 +73,11 @@ class RunFolder:
         """Return the folder of a run, its settings and its data."""
         if not has_record(path, "settings"):
             raise InvalidInput(
-                f"{path} holds no run: pass the folder that fit(out=...) or save(...) wrote."
+                f"{path} holds no run: ",
+                either(
+                    "pass the folder that fit(out=...) or save(...) wrote", "name a run's folder"
+                ),
+                ".",
             )
         record = read_record(path, "settings", "settings")
         folder = cls(path, codec, record.run)
@@ -144,13 +148,15 @@ def refuse_taken(path: Path) -> None:
         raise InvalidInput(f"{path} is a file: pass the name of a folder.")
     if has_record(path, "results"):
         raise InvalidInput(
-            f"{path} holds a finished run: thincrm.load({str(path)!r}) reads it; choose another "
-            "folder for a new one."
+            f"{path} holds a finished run: ",
+            either(f"thincrm.load({str(path)!r}) reads it", f"'thincrm report {path}' shows it"),
+            "; choose another folder for a new one.",
         )
     if has_record(path, "settings"):
         raise InvalidInput(
-            f"{path} holds a run that has not finished: thincrm.resume({str(path)!r}) goes on "
-            "with it; choose another folder for a new one."
+            f"{path} holds a run that has not finished: ",
+            resume_call(path),
+            " goes on with it; choose another folder for a new one.",
         )
     found = {entry.name for entry in path.iterdir()} if path.exists() else set()
     ours = (_BEFORE_SETTINGS if "lock" in found else set()) | {SOURCE}

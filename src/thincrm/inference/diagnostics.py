@@ -16,7 +16,7 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import Covariates
-from thincrm.errors import InvalidInput
+from thincrm.errors import InvalidInput, Sentence, argument, either
 from thincrm.inference.convergence import FEWEST_DRAWS, bulk_ess, rank_rhat, tail_ess
 from thincrm.numerics.arrays import Float, Int
 
@@ -35,6 +35,8 @@ __all__ = [
 LARGEST_RHAT = 1.05  # about what converged chains show when their draws are worth 100
 FEWEST_INDEPENDENT = 100  # for a 90 % band whose ends are good to a few points
 _SETTING = "max_"  # scalars of a draw that begin so are no draws
+_LONGER = Sentence("run longer (", argument("n_sweeps"), ")")
+_FOUR = either("n_chains=4", "--chains 4")
 _TIMES = 5  # covariate rows at which the total activation is looked at
 _NAMES = {
     "log_likelihood": "the log likelihood",
@@ -60,11 +62,10 @@ class KeptDraw(Protocol):
         """Return its label-free quantities by name."""
 
 
-class Verdict(str):
+class Verdict(Sentence):
     """A sentence on convergence; `.ok` tells whether it is a yes."""
 
     ok: bool
-    __slots__ = ("ok",)
 
     def __new__(cls, sentence: str, ok: bool = False) -> Self:
         """Return the sentence with its yes or no."""
@@ -186,10 +187,12 @@ def judge(table: pd.DataFrame) -> Verdict:
     n_chains, n_draws = int(table["n_chains"].iloc[0]), int(table["n_draws"].iloc[0])
     if n_draws < FEWEST_DRAWS:
         return Verdict(
-            f"Too few draws to judge ({n_draws} of each chain): keep at least {FEWEST_DRAWS} "
-            "(n_draws, n_sweeps).",
+            Sentence(
+                f"Too few draws to judge ({n_draws} of each chain): keep at least {FEWEST_DRAWS} (",
+                argument("n_draws"), ", ", argument("n_sweeps"), ").",
+            ),
             False,
-        )
+        )  # fmt: skip
     worst, rhat = str(table["rhat"].idxmax()), float(table["rhat"].max())
     worth_Q = table[["ess_bulk", "ess_tail"]].min(axis=1)
     slowest, worth = str(worth_Q.idxmin()), int(worth_Q.min())
@@ -200,7 +203,7 @@ def judge(table: pd.DataFrame) -> Verdict:
         others = int((table["rhat"] > limit).sum()) - 1
         more = f" and on {others} of {len(table) - 1} other quantities" if others else ""
         return Verdict(
-            f"{who} {said(worst)} (R-hat {rhat:.2f}){more}: run longer (n_sweeps).", False
+            Sentence(f"{who} {said(worst)} (R-hat {rhat:.2f}){more}: ", _LONGER, "."), False
         )
     agree = "One chain, whose halves agree" if alone else f"{n_chains} chains agree"
     many = worth >= FEWEST_INDEPENDENT
@@ -208,11 +211,10 @@ def judge(table: pd.DataFrame) -> Verdict:
         f"the {n_chains * n_draws} draws are worth {'' if many else 'only '}{worth} "
         f"independent ones (fewest for {said(slowest)})"
     )
-    advice = "" if many else "; run longer (n_sweeps) before trusting narrow bands"
-    doubt = "; it was compared with no other: n_chains=4 would say more" if alone else ""
-    return Verdict(
-        f"{agree} (R-hat at most {rhat:.2f}); {value}{advice}{doubt}.", many and not alone
-    )
+    advice = "" if many else Sentence("; ", _LONGER, " before trusting narrow bands")
+    doubt = Sentence("; it was compared with no other: ", _FOUR, " would say more") if alone else ""
+    found = Sentence(f"{agree} (R-hat at most {rhat:.2f}); {value}", advice, doubt, ".")
+    return Verdict(found, many and not alone)
 
 
 def said(name: str) -> str:

@@ -10,10 +10,11 @@ from typing import Any
 import pandas as pd
 
 import thincrm as tc
-from thincrm.cli.terminal import topic_table
-from thincrm.cli.voice import Voice, check_file_place
+from thincrm.cli.any_run import terminal_of
+from thincrm.console.output_places import check_file_place
+from thincrm.console.voice import Voice
 from thincrm.data.sotu import load_sotu
-from thincrm.report import write_report
+from thincrm.errors import Sentence, in_shell
 
 __all__ = ["run"]
 
@@ -33,14 +34,13 @@ def run(voice: Voice, out: Path, sweeps: int) -> None:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "All .* topics are in use")  # a demo is short
         model.set_params(quiet=voice.quiet).fit(corpus, t=corpus.years)
-    voice.say(topic_table(model))
+    voice.say(terminal_of(model).table(model))
     files = model.to_csv(out / "tables")
     texts: Any = pd.Series(corpus.texts, index=corpus.labels)
-    write_report(model, page, texts=texts, title=_TITLE.format(first, last))
+    tc.write_report(model, page, texts=texts, title=_TITLE.format(first, last))
     verdict = model.verdict()
-    voice.say(
-        f"{sweeps} sweeps in {time.monotonic() - began:.0f} s show, they do not prove: {verdict}"
-    )
+    seconds = time.monotonic() - began
+    voice.say(Sentence(f"{sweeps} sweeps in {seconds:.0f} s are a first look. ", verdict))
     voice.say(f"{len(files)} tables are in {out / 'tables'}.")
     voice.say(f"{page.resolve()} written: open it in a browser.")
-    voice.result(report=page, files=[str(file) for file in files], verdict=str(verdict))
+    voice.result(report=page, files=[str(file) for file in files], verdict=in_shell(verdict))

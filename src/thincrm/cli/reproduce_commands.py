@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from thincrm.console.once import OnceCommand
+
 __all__ = ["reproduce"]
 
 reproduce = typer.Typer(
@@ -66,7 +68,9 @@ FeatureQuick = Annotated[
 _RESULTS = Path("results")
 
 
-@reproduce.command("sotu-perplexity", epilog="Example: thincrm reproduce sotu-perplexity --quick")
+@reproduce.command(
+    "sotu-perplexity", cls=OnceCommand, epilog="Example: thincrm reproduce sotu-perplexity --quick"
+)
 def sotu_perplexity(
     data: Data = None,
     out: Out = _RESULTS,
@@ -77,13 +81,15 @@ def sotu_perplexity(
     quick: Quick = False,
 ) -> None:
     """Table 2: perplexity of held-out words; static, dynamic, BNBP, thinned BNBP, LDA, HDP."""
-    from thincrm.experiments import Settings, show  # noqa: PLC0415 - help does not wait for them
+    from thincrm.experiments import Settings, show  # noqa: PLC0415 - help is quick
 
     chosen = {"data": data, "splits": splits, "sweeps": sweeps, "max_topics": max_topics}
     show.show_perplexity(Settings.of(quick=quick, seed=seed, **chosen), out)
 
 
-@reproduce.command("sotu-decades", epilog="Example: thincrm reproduce sotu-decades --quick")
+@reproduce.command(
+    "sotu-decades", cls=OnceCommand, epilog="Example: thincrm reproduce sotu-decades --quick"
+)
 def sotu_decades(
     data: Data = None,
     out: Out = _RESULTS,
@@ -100,7 +106,9 @@ def sotu_decades(
     show.show_decades(Settings.of(quick=quick, seed=seed, **chosen), out)
 
 
-@reproduce.command("sotu-topics", epilog="Example: thincrm reproduce sotu-topics --sweeps 200")
+@reproduce.command(
+    "sotu-topics", cls=OnceCommand, epilog="Example: thincrm reproduce sotu-topics --sweeps 200"
+)
 def sotu_topics(
     data: Data = None,
     out: Out = _RESULTS,
@@ -116,7 +124,9 @@ def sotu_topics(
     show.show_topics(Settings.of(quick=quick, seed=seed, **chosen), out)
 
 
-@reproduce.command("synthetic", epilog="Example: thincrm reproduce synthetic --quick")
+@reproduce.command(
+    "synthetic", cls=OnceCommand, epilog="Example: thincrm reproduce synthetic --quick"
+)
 def synthetic(
     out: Out = _RESULTS,
     seeds: Seeds = None,
@@ -133,7 +143,7 @@ def synthetic(
     show_features.show_synthetic(settings, out)
 
 
-@reproduce.command("un", epilog="Example: thincrm reproduce un --quick")
+@reproduce.command("un", cls=OnceCommand, epilog="Example: thincrm reproduce un --quick")
 def un(
     data: UnData = None,
     out: Out = _RESULTS,

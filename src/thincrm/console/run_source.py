@@ -6,10 +6,9 @@ import gzip
 import json
 import shutil
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -24,7 +23,10 @@ _READING, _TEXTS = "reading.json", "texts.jsonl.gz"
 
 @contextmanager
 def keep_source(
-    run: Path, reading: dict[str, Any], texts: Sequence[str] | None = None, names: Any = None
+    run: Path,
+    reading: Mapping[str, object],
+    texts: Sequence[str] | None = None,
+    names: Sequence[str] = (),
 ) -> Iterator[None]:
     """Write how data were read, and the texts with their names; take it back if no run begins."""
     fresh = not run.exists()
@@ -37,7 +39,7 @@ def keep_source(
 
 
 def _write_source(
-    folder: Path, reading: dict[str, Any], texts: Sequence[str] | None, names: Any
+    folder: Path, reading: Mapping[str, object], texts: Sequence[str] | None, names: Sequence[str]
 ) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     plain = {name: str(v) if isinstance(v, Path) else v for name, v in reading.items()}
@@ -48,7 +50,7 @@ def _write_source(
                 file.write(json.dumps({"name": str(name), "text": text}) + "\n")
 
 
-def kept_reading(run: Path) -> dict[str, Any]:
+def kept_reading(run: Path) -> dict[str, object]:
     """Return how a run's data were read; nothing, of a run that Python wrote."""
     try:
         found = json.loads((run / SOURCE / _READING).read_text("utf-8"))
@@ -59,13 +61,13 @@ def kept_reading(run: Path) -> dict[str, Any]:
     return {name: value for name, value in found.items() if _is_plain(value)}
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: object) -> bool:
     """Tell whether a value is a name, names, or none: a run may come from a stranger."""
     names = value if isinstance(value, list) else [value]
     return all(name is None or isinstance(name, str | bool) for name in names)
 
 
-def kept_texts(run: Path, n_documents: int) -> Any:
+def kept_texts(run: Path, n_documents: int) -> pd.Series[str] | None:
     """Return a run's texts with their names, or None if it keeps none."""
     path = run / SOURCE / _TEXTS
     if not path.exists():
