@@ -9,6 +9,7 @@ import thincrm as tc
 from thincrm.errors import DamagedFile
 from thincrm.estimators import journal
 from thincrm.estimators.reading import _open
+from thincrm.files.folder import Folder
 from thincrm.files.record import read_record, write_record
 
 pytestmark = pytest.mark.filterwarnings("ignore:All . features")
@@ -83,13 +84,13 @@ def test_states_are_checked_before_a_run_goes_on(tmp_path, stop_at):
     fit(tmp_path)
     folder = tmp_path / "checkpoints"
     name = max(path.stem for path in folder.glob("*.json"))
-    good = read_record(folder, name, "checkpoint")
+    good = read_record(Folder(folder), name, "checkpoint")
     for key, value in {
         "used": 2, "feature": np.inf, "noise": 0.0, "log_mass": 1.0, "x.width": 9, "gram": np.nan
     }.items():  # fmt: skip
         arrays = {part: array.copy() for part, array in good.arrays.items()}
         arrays[f"value.standing.state.{key}"].reshape(-1)[0] = value
-        write_record(folder, name, "checkpoint", good.content, arrays, good.run, "0.1.0")
+        write_record(Folder(folder), name, "checkpoint", good.content, arrays, good.run, "0.1.0")
         model, opened = _open(tmp_path)
         _, found = next(opened.checkpoints())
         with pytest.raises(DamagedFile, match="cannot be"):

@@ -15,15 +15,17 @@ from thincrm import __version__
 from thincrm.cli import demo, fitting, showing, using
 from thincrm.cli.reproduce import reproduce
 from thincrm.cli.voice import in_shell
-from thincrm.errors import ThincrmError
+from thincrm.errors import CannotWrite, ThincrmError
+from thincrm.files import now
 
 __all__ = ["app"]
 
-_BAD_INPUT, _INTERRUPTED = 2, 130
+_UNFINISHED, _BAD_INPUT, _INTERRUPTED = 1, 2, 130
 _EPILOG = """\
 Example: thincrm topics corpus.csv --text body --date date --out run
 
-Exit codes: 0 done; 2 bad input, in one sentence; 130 interrupted, what there is so far is kept.
+Exit codes: 0 done; 1 not all could be written; 2 bad input, nothing was written; 130 interrupted,
+what there is so far is kept.
 """
 
 
@@ -38,23 +40,25 @@ class Sentences(TyperGroup):
         return super().main(*args, **more)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; errors of ours end with code 2, an interrupt with 130."""
+        """Run the command; bad input ends with code 2, other failures with 1, an interrupt 130."""
+        before = now().n_written
         with warnings.catch_warnings():
             warnings.showwarning = _note
             try:
                 return super().invoke(ctx)
             except ThincrmError as error:
                 typer.secho(f"Error: {in_shell(str(error))}", fg="red", err=True)
-                raise typer.Exit(_BAD_INPUT) from error
+                late = isinstance(error, CannotWrite) or now().n_written > before
+                raise typer.Exit(_UNFINISHED if late else _BAD_INPUT) from error
             except OSError as error:
                 said = os.strerror(error.errno) if error.errno else " ".join(str(error).split())
                 where = f": {error.filename}" if error.filename else ""
                 typer.secho(f"Error: {said}{where}", fg="red", err=True)
-                raise typer.Exit(_BAD_INPUT) from error
+                raise typer.Exit(_UNFINISHED) from error
             except MemoryError as error:
                 said = "the memory does not suffice; fewer words, topics or draws need less."
                 typer.secho(f"Error: {said}", fg="red", err=True)
-                raise typer.Exit(_BAD_INPUT) from error
+                raise typer.Exit(_UNFINISHED) from error
             except KeyboardInterrupt as error:
                 typer.secho("Interrupted: what was written before stays.", fg="red", err=True)
                 raise typer.Exit(_INTERRUPTED) from error

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import thincrm as tc
 from thincrm.cli.kept import kept_reading, kept_texts
 from thincrm.cli.terminal import feature_table, topic_table
 from thincrm.cli.voice import Voice, in_shell
-from thincrm.errors import InvalidInput
+from thincrm.errors import CannotWrite, InvalidInput, RunInUse
+from thincrm.files import Folder, write_file
 
-__all__ = ["export", "load_topics", "report", "show"]
+__all__ = ["export", "keep", "load_topics", "report", "show"]
 
 
 def show(voice: Voice, model: Any, run: Path, skipped: int = 0) -> bool:
@@ -48,6 +51,23 @@ def show(voice: Voice, model: Any, run: Path, skipped: int = 0) -> bool:
         files=[str(file) for file in files],
     )
     return complete
+
+
+def keep(model: Any, run: Path) -> None:
+    """Say so if the folder does not have the run's results, and save them if it is gone."""
+    folder = Folder(run)
+    if folder.has("results.json") or (folder.has("settings.json") and not model.complete_):
+        return
+    if folder.has("settings.json"):
+        raise CannotWrite(f"The results are not in {run}: thincrm.resume({str(run)!r}) goes on.")
+    for place in (run, *(run.with_name(f"{run.name}-{number}") for number in range(2, 10))):
+        with suppress(InvalidInput, RunInUse):
+            model.save(place)
+            raise CannotWrite(
+                f"{run} was moved or removed while it was written: what the model found is saved "
+                f"in {place}, without texts and checkpoints."
+            )
+    raise CannotWrite(f"{run} was moved or removed while it was written, and there is no other.")
 
 
 def _held_out(model: Any) -> dict[str, float]:
@@ -93,9 +113,12 @@ def export(run: Path, to: str, path: Path) -> list[Path]:
 
 
 def _write_netcdf(draws: Any, path: Path) -> None:
-    try:
-        draws.to_netcdf(path)
-    except (ImportError, ValueError) as error:  # ArviZ 1 comes without what writes files
-        raise InvalidInput(
-            f"{path} needs h5netcdf and h5py: pip install 'thincrm[arviz]'."
-        ) from error
+    with TemporaryDirectory() as folder:
+        draft = Path(folder) / "draws.nc"
+        try:
+            draws.to_netcdf(draft)
+        except (ImportError, ValueError) as error:  # ArviZ 1 comes without what writes files
+            raise InvalidInput(
+                f"{path} needs h5netcdf and h5py: pip install 'thincrm[arviz]'."
+            ) from error
+        write_file(path, draft.read_bytes())

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 import thincrm as tc
-from thincrm.cli.kept import keep_source
-from thincrm.cli.results import show
+from thincrm.cli.kept import new_run
+from thincrm.cli.results import keep, show
 from thincrm.cli.voice import Voice
 from thincrm.data.reading import is_counts
 from thincrm.errors import InvalidInput
@@ -99,8 +99,9 @@ def fit_topics(
         voice.say("{:,} documents, {:,} words.".format(*source.documents.counts.shape))
     model = tc.TopicModel(thinning=_thinning(thinning), vectorizer=vectorizer, **settings)
     texts = source.documents if source.is_text else None
-    with keep_source(out, source.reading, texts, source.names):
-        model.fit(source.documents, t=source.t, out=out, heldout=heldout)
+    place = new_run(out, source.reading, texts, source.names)
+    model.fit(source.documents, t=source.t, out=place, heldout=heldout)
+    keep(model, out)
     return show(voice, model, out, source.skipped)
 
 
@@ -120,8 +121,9 @@ def fit_features(
         f"{table.values.shape[0]:,} rows, {table.values.shape[1]:,} columns, {holes:,} holes."
     )
     model = tc.FeatureModel(thinning=_thinning(thinning), **settings)
-    with keep_source(out, reading | {"source": path.name, "kind": "table"}):
-        model.fit(table.values, t=table.t, out=out)
+    place = new_run(out, reading | {"source": path.name, "kind": "table"})
+    model.fit(table.values, t=table.t, out=place)
+    keep(model, out)
     return show(voice, model, out, table.skipped)
 
 
@@ -132,4 +134,6 @@ def _say_skipped(voice: Voice, skipped: int, first: str) -> None:
 
 def resume(voice: Voice, run: Path) -> bool:
     """Go on with a run, and show it."""
-    return show(voice, tc.resume(run, quiet=voice.quiet), run)
+    model = tc.resume(run, quiet=voice.quiet)
+    keep(model, run)
+    return show(voice, model, run)

@@ -13,7 +13,7 @@ from thincrm.data.covariates import Covariates
 from thincrm.data.tables import Scale
 from thincrm.draws import FeatureDraw, TopicDraw
 from thincrm.errors import DamagedFile
-from thincrm.files import Codec
+from thincrm.files.tree import Codec
 from thincrm.gibbs.chains import Standing
 from thincrm.gibbs.document_topics import DocumentTopics
 from thincrm.gibbs.feature_state import FeatureState

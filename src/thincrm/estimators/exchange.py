@@ -13,6 +13,7 @@ from thincrm.data.writing import write_csv
 from thincrm.estimators import arviz_groups, ldavis
 from thincrm.estimators.diagnostics import Diagnostics
 from thincrm.estimators.topic_predictions import TopicPredictions
+from thincrm.files import make_folder, write_file
 
 __all__ = ["TopicExchange", "flat", "write_tables"]
 
@@ -75,7 +76,7 @@ class TopicExchange(TopicPredictions, Diagnostics):
         check_is_fitted(self)
         prepared = ldavis.prepare(self._tables, self.counts_)
         if path is not None:
-            Path(path).write_text(ldavis.page(prepared), "utf-8")
+            write_file(path, ldavis.page(prepared).encode())
         return prepared
 
 
@@ -84,8 +85,7 @@ def write_tables(tables: dict[str, pd.DataFrame], folder: str | os.PathLike[str]
 
     A text that a spreadsheet would take for a formula gets an apostrophe in front.
     """
-    there = Path(folder)
-    there.mkdir(parents=True, exist_ok=True)
+    there = make_folder(folder)
     written = []
     for name, table in tables.items():
         write_csv(table, there / f"{name}.csv")

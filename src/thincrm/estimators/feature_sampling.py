@@ -93,10 +93,10 @@ def keep(
     return FeatureDraw(
         chain=chain,
         sweep=sweep,
-        feature=state.feature,
+        feature=np.ascontiguousarray(state.feature),  # sums of it are then those of a loaded one
         noise=state.noise,
         log_mass=state.log_mass,
-        x=state.x,
-        hits=hits_of(problem, state),
+        x=type(state.x)(*map(np.ascontiguousarray, state.x)),
+        hits=np.ascontiguousarray(hits_of(problem, state)),
         scalars=row,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from pathlib import Path
+from os import PathLike
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -142,7 +142,9 @@ class FeatureModel(
         tags.input_tags.allow_nan = True
         return tags
 
-    def fit(self, X: Any, y: Any = None, *, t: Any = None, out: str | Path | None = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, t: Any = None, out: str | PathLike[str] | None = None
+    ) -> Self:
         """Fit to a table X (rows by columns, NaN where a cell is missing) with covariates t.
 
         Parameters

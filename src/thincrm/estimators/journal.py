@@ -12,7 +12,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from thincrm.errors import CannotWrite, DamagedFile
-from thincrm.files import RunFolder
+from thincrm.estimators.interrupts import Interrupts
+from thincrm.files.run import RunFolder
 from thincrm.gibbs.chains import Standing
 
 __all__ = ["Journal"]
@@ -50,6 +51,7 @@ class Journal:
         self.standing: Standing | None = None
         self.stopped = False
         self._folder, self._complaint = folder, ""
+        self._interrupts = Interrupts()
         self._known: tuple[Standing | None, int, int] = (None, 0, 0)
         self._n_written = 0
         self._due = time.monotonic() + CHECKPOINT_SECONDS
@@ -98,6 +100,7 @@ class Journal:
         self._known = (standing, len(self.draws), len(self.trace))
         if self._folder is not None and time.monotonic() >= self._due:
             self._checkpoint()
+        self._interrupts.answer()
 
     def _checkpoint(self) -> None:
         standing, n_draws, n_rows = self._known
@@ -129,18 +132,24 @@ class Journal:
 
     @contextmanager
     def stopping_cleanly(self, length: Length) -> Iterator[None]:
-        """Take an interrupt of a run that has a folder as the wish to stop here, for now."""
+        """Take an interrupt of a run that has a folder as the wish to stop after this sweep."""
         try:
-            yield
-        except KeyboardInterrupt:
+            if self._folder is None:
+                yield
+                return
+            with self._interrupts.deferred():
+                yield
+        except (KeyboardInterrupt, SystemError) as error:
+            if not self._interrupts.caused(error):
+                raise
             standing, n_draws, n_rows = self._known
             if self._folder is None or standing is None:
-                raise
+                raise KeyboardInterrupt from error
             del self.draws[n_draws:], self.trace[n_rows:]
             self._checkpoint()
             self.stopped = True
             if not self.draws:
-                raise
+                raise KeyboardInterrupt from error
             warnings.warn(
                 f"{self.describe(length)} thincrm.resume({str(self._folder.path)!r}) goes on.",
                 stacklevel=4,

@@ -10,7 +10,7 @@ from thincrm.estimators.codec import CODEC
 from thincrm.estimators.features import FeatureModel
 from thincrm.estimators.stored import StoredModel
 from thincrm.estimators.topics import TopicModel
-from thincrm.files import RunFolder
+from thincrm.files.run import RunFolder
 
 __all__ = ["load", "resume"]
 

@@ -153,8 +153,8 @@ def keep(problem: TopicProblem, state: TopicState, chain: int, sweep: int) -> To
         words=sparse.csc_array(state.evidence.of(used)),
         concentration=state.concentration,
         usage=usage_of(problem, state).of(used),
-        log_odds=log_odds_of(problem, state.x)[:, used],
-        x=type(state.x)(*(part[thinned] for part in state.x)),
+        log_odds=np.ascontiguousarray(log_odds_of(problem, state.x)[:, used]),  # as files have it
+        x=type(state.x)(*(np.ascontiguousarray(part[thinned]) for part in state.x)),
         documents=document_topics(state.usage.n_used, rank[topic], size, used.size),
         scalars={**more, **scalars(state)},
         burstiness=state.burstiness,

@@ -6,6 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from thincrm.errors import DamagedFile, InvalidInput, ThincrmError
 from thincrm.estimators.codec import CODEC
 from thincrm.estimators.journal import Journal, Length, is_count, read_checkpoint, rows_of
-from thincrm.files import RunFolder
+from thincrm.files.run import RunFolder
 from thincrm.gibbs.chains import Standing
 
 __all__ = ["StoredModel"]
@@ -68,19 +69,19 @@ class StoredModel:
     def _trace(self) -> list[dict[str, float]]:
         """Return the trace that was adopted."""
 
-    def save(self, out: str | Path) -> None:
+    def save(self, out: str | PathLike[str]) -> None:
         """Write the fitted model into a new or empty folder; `thincrm.load` reads it."""
         check_is_fitted(self)
         with self._journal(out) as journal:
             journal.copy(self.draws_, self._trace(), complete=self.complete_)
 
     @contextmanager
-    def _journal(self, out: str | Path | None) -> Iterator[Journal]:
+    def _journal(self, out: str | PathLike[str] | None) -> Iterator[Journal]:
         """Hold the journal of a new run; without a folder it stays in memory."""
         if out is None:
             yield Journal()
             return
-        with RunFolder.begin(Path(out), CODEC, *self._pack()) as folder:
+        with RunFolder.begin(out, CODEC, *self._pack()) as folder:
             yield Journal(folder)
 
     @classmethod
@@ -96,17 +97,29 @@ class StoredModel:
             found = self._so_far(folder)
         n_draws, rows, self.complete_ = found
         draws, n_missing = [], 0
+        for draw in self._draws(folder, n_draws):
+            if not isinstance(draw, DamagedFile):
+                draws.append(draw)
+                continue
+            warnings.warn(f"{draw} This draw is left out.", stacklevel=3)
+            n_missing += 1
+            if n_missing > _MOST_MISSING:
+                break
+        self._take(folder, draws, rows)
+
+    def _draws(self, folder: RunFolder, n_draws: int) -> Iterator[Any]:
+        """Yield each draw, or what is wrong with it."""
         for number in range(n_draws):
             try:
                 draw = folder.read_draw(number)
                 with blaming(folder.path):
                     self._check_draw(draw)
-                draws.append(draw)
             except DamagedFile as error:
-                warnings.warn(f"{error} This draw is left out.", stacklevel=3)
-                n_missing += 1
-                if n_missing > _MOST_MISSING:
-                    break
+                yield error
+            else:
+                yield draw
+
+    def _take(self, folder: RunFolder, draws: list[Any], rows: list[dict[str, float]]) -> None:
         if not draws:
             raise InvalidInput(
                 f"{folder.path} has no draws yet: thincrm.resume({str(folder.path)!r}) goes on "
@@ -150,17 +163,31 @@ class StoredModel:
         return 0, [], False
 
     def _resume(self, folder: RunFolder) -> None:
-        """Go on where the folder's run stopped, and take up all of it."""
+        """Go on where the folder's run stopped; of a finished one, make again what was lost."""
         with folder.locked():
             found = self._results(folder)
-            if found is None:
+            draws = None if found is None else self._all_draws(folder, *found)
+            if found is None or draws is None:
                 self._sample(Journal.reopen(folder, self._check_standing, self._check_draw))
                 return
-        if not found[2]:
+        self.complete_ = True
+        self._take(folder, draws, found[1])
+
+    def _all_draws(
+        self, folder: RunFolder, n_draws: int, _: list[dict[str, float]], complete: bool
+    ) -> list[Any] | None:
+        """Return the draws of a finished run; None, if one of them is damaged."""
+        if not complete:
             raise InvalidInput(
                 f"{folder.path} holds a model saved before its run had finished: resume the run."
             )
-        self._load(folder)
+        draws = []
+        for draw in self._draws(folder, n_draws):
+            if isinstance(draw, DamagedFile):
+                warnings.warn(f"{draw} The run is made again from before it.", stacklevel=5)
+                return None
+            draws.append(draw)
+        return draws
 
 
 @contextmanager

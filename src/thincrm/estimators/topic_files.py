@@ -11,7 +11,7 @@ from scipy import sparse
 
 from thincrm.data.counts import as_counts
 from thincrm.data.covariates import Covariates
-from thincrm.errors import check_positive
+from thincrm.errors import InvalidInput, check_positive
 from thincrm.estimators.checks import (
     check_covariates,
     check_params,
@@ -39,6 +39,7 @@ __all__ = ["TopicFiles"]
 _SETTINGS = {"model", "params", "seed"}
 _COUNTS = ("max_topics", "n_sweeps", "n_draws", "n_chains", "n_background")
 _DATA = {"counts", "covariates", "vocabulary", "named", "prepared", "vectorizer"}
+_FREE_WORDS, _WORDS_PER_CELL = 2**16, 64
 _HELDOUT = "heldout"  # only of a model that has some
 
 
@@ -70,6 +71,12 @@ class TopicFiles(StoredModel):
 
     def _pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
         params = self.get_params(deep=False)  # type: ignore[attr-defined]
+        words = pack_words(self.vocabulary_)
+        if isinstance(words, int) and not _can_be_nameless(self.counts_):
+            raise InvalidInput(
+                f"X has {words} columns and words in only {self.counts_.nnz} cells: leave out the "
+                "empty columns, files do not hold so many words without a name."
+            )
         has_texts = hasattr(self, "vectorizer_")
         vectorizer = pack_vectorizer(self.vectorizer_) if has_texts else None
         params["vectorizer"] = params["vectorizer"] is not None and vectorizer is not None
@@ -78,7 +85,7 @@ class TopicFiles(StoredModel):
         data = {
             "counts": self.counts_,
             "covariates": self.covariates_,
-            "vocabulary": pack_words(self.vocabulary_),
+            "vocabulary": words,
             "named": hasattr(self, "feature_names_in_"),
             "prepared": pack_prepared(self.prepared_),
             "vectorizer": vectorizer,
@@ -101,9 +108,12 @@ class TopicFiles(StoredModel):
             model.heldout_ = _checked_counts(data[_HELDOUT])
             need(model.heldout_.shape == model.counts_.shape, "the held-out counts")
         n_documents, n_words = model.counts_.shape
+        bare = isinstance(data["vocabulary"], int)
+        need(not bare or _can_be_nameless(model.counts_), "the number of words")
         model.covariates_ = check_covariates(data["covariates"], n_documents)
         model.vocabulary_ = unpack_words(data["vocabulary"], n_words)
         model.n_features_in_ = n_words
+        need(not bare or (data["named"] is False and data["vectorizer"] is None), "the words")
         if data["named"] is True:
             model.feature_names_in_ = np.asarray(model.vocabulary_, object)
         if data["vectorizer"] is not None:
@@ -137,6 +147,11 @@ class TopicFiles(StoredModel):
         return rows_of(
             {str(name): part.to_numpy() for name, part in self.trace_.reset_index().items()}
         )
+
+
+def _can_be_nameless(counts: Any) -> bool:
+    """Tell whether so many words may be kept as a number: a small file must not claim billions."""
+    return bool(counts.shape[1] <= _FREE_WORDS + _WORDS_PER_CELL * counts.nnz)
 
 
 def _checked_counts(found: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
+from os import PathLike
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -169,7 +169,7 @@ class TopicModel(
         y: Any = None,
         *,
         t: Any = None,
-        out: str | Path | None = None,
+        out: str | PathLike[str] | None = None,
         heldout: Any = None,
     ) -> Self:
         """Fit to documents X (counts, or texts) with covariates t (numbers or dates).

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from thincrm.errors import InvalidInput, InvalidType
 from thincrm.estimators import FeatureModel, TopicModel
+from thincrm.files import write_file
 from thincrm.report.charting import charting_library
 from thincrm.report.feature_data import feature_data
 from thincrm.report.heldout import heldout_rows
@@ -99,15 +100,7 @@ def write_report(
                 raise InvalidInput(f"{name} is of topics: a feature model has none, leave it out.")
         data = feature_data(model)
     page = render(data, title or _TITLES[data["noun"]])
-    target = Path(path)
-    try:
-        target.write_bytes(page.encode("utf-8"))
-    except OSError as error:
-        raise InvalidInput(
-            f"path: {target} cannot be written ({error.strerror or error}): name a file in a "
-            "folder that exists and is yours."
-        ) from error
-    return target
+    return write_file(path, page.encode("utf-8"))
 
 
 def render(data: dict[str, Any], title: str) -> str:
