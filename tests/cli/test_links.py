@@ -12,7 +12,7 @@ import thincrm as tc
 from thincrm.cli import app
 from thincrm.cli.kept import kept_reading, kept_texts
 from thincrm.errors import DamagedFile, InvalidInput
-from thincrm.gibbs.progress import Sweeps
+from thincrm.inference.progress import Sweeps
 from thincrm.report import write_report
 
 SMALL = ("--sweeps", 9, "--draws", 3, "--max-topics", 5)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import thincrm as tc
 from thincrm.cli import app, results
 from thincrm.errors import InvalidInput
-from thincrm.gibbs.progress import Sweeps
+from thincrm.inference.progress import Sweeps
 
 SMALL = ("--sweeps", 15, "--draws", 5, "--max-topics", 5, "--seed", 3)
 pytestmark = pytest.mark.filterwarnings("default")

@@ -9,9 +9,9 @@ from small_run import bits, files, fit
 
 import thincrm as tc
 from thincrm.errors import CannotWrite
-from thincrm.estimators import journal
-from thincrm.estimators.exchange import write_tables
 from thincrm.files.run import NewRun
+from thincrm.inference import run_log as journal
+from thincrm.models.tables import write_tables
 from thincrm.report import write_report
 
 TINY = {"n_sweeps": 4, "n_draws": 2, "n_chains": 1}

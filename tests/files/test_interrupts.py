@@ -11,7 +11,6 @@ import pytest
 from small_run import bits, fit
 
 import thincrm as tc
-from thincrm.estimators import sampling
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:All . topics"),

@@ -8,7 +8,7 @@ import test_saving
 from small_run import fit
 
 import thincrm as tc
-from thincrm.estimators.codec import CODEC
+from thincrm.models.codec import codec
 
 pytestmark = pytest.mark.filterwarnings("ignore:All .* (topics|features)")
 
@@ -24,7 +24,7 @@ def assert_same(found, wanted):
 
 def assert_in_order(model):
     for draw in model.draws_:
-        for name, array in CODEC.encode(draw)[1].items():
+        for name, array in codec(type(model)).encode(draw)[1].items():
             assert array.flags.c_contiguous, name
 
 
