@@ -228,7 +228,7 @@ def stopped(tmp_path, monkeypatch):
     """Return a run stopped in its second chain, with two checkpoints."""
     monkeypatch.setattr(journal, "CHECKPOINT_SECONDS", 0.0)
     monkeypatch.setattr(journal, "_LARGEST_SHARE", 1e9)
-    note, seen = journal.Journal.note, []
+    note, seen = journal.RunLog.note, []
 
     def counting(self, *args):
         seen.append(0)
@@ -236,7 +236,7 @@ def stopped(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         note(self, *args)
 
-    monkeypatch.setattr(journal.Journal, "note", counting)
+    monkeypatch.setattr(journal.RunLog, "note", counting)
     with pytest.warns(UserWarning, match="The run stopped"):
         fit(tmp_path)
     monkeypatch.undo()
@@ -299,7 +299,7 @@ def test_states_are_checked_before_a_run_goes_on(stopped):
             found.arrays[key].reshape(-1)[place] = value
             write_record(Folder(folder), name, "checkpoint", *found, "0.1.0")
         with pytest.warns(UserWarning, match="cannot be. Going back") as seen:
-            journal.Journal.reopen(*opened(stopped))
+            journal.RunLog.reopen(*opened(stopped))
         assert len(seen) == 2
         for name in names:
             found = read_record(Folder(folder), name, "checkpoint")

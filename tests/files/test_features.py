@@ -52,7 +52,7 @@ def test_what_is_loaded_is_what_was_saved(changes, tmp_path):
 def stop_at(monkeypatch):
     """Return a way to stop a run at one of its notes."""
     monkeypatch.setattr(journal, "CHECKPOINT_SECONDS", 0.0)
-    note, seen = journal.Journal.note, []
+    note, seen = journal.RunLog.note, []
 
     def stop(number):
         def counting(self, *args):
@@ -61,7 +61,7 @@ def stop_at(monkeypatch):
                 raise KeyboardInterrupt
             note(self, *args)
 
-        monkeypatch.setattr(journal.Journal, "note", counting)
+        monkeypatch.setattr(journal.RunLog, "note", counting)
 
     return stop
 

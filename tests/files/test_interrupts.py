@@ -11,6 +11,7 @@ import pytest
 from small_run import bits, fit
 
 import thincrm as tc
+from thincrm.inference import driver
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:All . topics"),
@@ -28,15 +29,16 @@ def in_sweep(monkeypatch):
     """Return a way to do something inside a sweep."""
 
     def do(number, what):
-        update, seen = sampling.run_chain, []
+        begin, seen = driver.sweep_generator, []
 
-        def counting(*args):
-            seen.append(0)
-            if len(seen) == number:
-                what()
-            return update(*args)
+        def counting(seed, chain, sweep, *more):
+            if sweep > 0 and not more:
+                seen.append(0)
+                if len(seen) == number:
+                    what()
+            return begin(seed, chain, sweep, *more)
 
-        monkeypatch.setattr(sampling, "run_chain", counting)
+        monkeypatch.setattr(driver, "sweep_generator", counting)
 
     yield do
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

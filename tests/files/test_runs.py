@@ -39,7 +39,7 @@ def whole():
 
 def stop_after(monkeypatch, n_sweeps, how):
     """Raise `how` in the note of sweep number `n_sweeps`."""
-    note, seen = journal.Journal.note, []
+    note, seen = journal.RunLog.note, []
 
     def counting(self, *args):
         seen.append(0)
@@ -47,8 +47,8 @@ def stop_after(monkeypatch, n_sweeps, how):
             raise how
         note(self, *args)
 
-    monkeypatch.setattr(journal.Journal, "note", counting)
-    return lambda: monkeypatch.setattr(journal.Journal, "note", note)
+    monkeypatch.setattr(journal.RunLog, "note", counting)
+    return lambda: monkeypatch.setattr(journal.RunLog, "note", note)
 
 
 def test_a_run_gives_what_a_fit_gives(tmp_path, whole):
