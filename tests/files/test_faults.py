@@ -1,5 +1,6 @@
 """A run is stopped, or the disk is full, at each and every file operation."""
 
+import re
 import shutil
 import warnings
 
@@ -9,6 +10,7 @@ from small_run import bits, files, fit
 
 import thincrm as tc
 from thincrm.errors import CannotWrite
+from thincrm.files import operations
 from thincrm.files.run import NewRun
 from thincrm.inference import run_log as journal
 from thincrm.models.tables import write_tables
@@ -148,6 +150,26 @@ def contents(run):
         for path in files(run)
         if path.name != "lock" and not path.name.startswith(".tmp-")
     }
+
+
+def test_files_are_forced_to_disk_before_they_get_their_names(tmp_path, monkeypatch):
+    """Of every file of a run: create, write, sync, rename, and a sync of the folder."""
+    asked = []
+
+    class Noting(operations.Operations):
+        def __getattribute__(self, name):
+            if name in ("create", "write", "sync", "rename"):
+                asked.append(name)
+            return super().__getattribute__(name)
+
+    monkeypatch.setattr(operations, "current", Noting())
+    begin(tmp_path / "run")
+    monkeypatch.undo()
+    steps = " ".join(asked[1:-1])  # the first and the last write are of the lock's
+    one = "create write( write)* sync rename sync"
+    assert re.fullmatch(f"{one}( {one})*", steps), steps
+    n_files = len([path for path in files(tmp_path) if path.name != "lock"])
+    assert asked.count("rename") > n_files
 
 
 def test_the_faults_are_felt(tmp_path, whole):
