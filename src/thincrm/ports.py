@@ -273,6 +273,13 @@ class Engine(Protocol):
     ) -> tuple[tuple[New, ...], list[Result]]:
         """Return work(shard, local, message) of every shard: the new locals, and the results."""
 
+    @property
+    def n_threads_here(self) -> int:
+        """Return how many threads of this machine it may use."""
+
+    def part(self, n_parts: int) -> Engine:
+        """Return the engine of one of so many chains that run side by side."""
+
     def running(self) -> AbstractContextManager[object]:
         """Hold whatever maps run on while chains run."""
 

@@ -11,7 +11,7 @@ import pytest
 from small_run import bits, fit
 
 import thincrm as tc
-from thincrm.inference import driver
+from thincrm.inference import driver, run_log
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:All . topics"),
@@ -90,6 +90,25 @@ def test_an_interrupt_before_the_first_draw_is_one(tmp_path, whole, in_sweep, wh
     with pytest.raises(KeyboardInterrupt):
         fit(tmp_path)
     assert list((tmp_path / "checkpoints").glob("*.json"))
+    assert bits(tc.resume(tmp_path)) == whole
+
+
+def test_chains_side_by_side_stop_after_their_sweeps(tmp_path, whole, monkeypatch):
+    """Each process is asked for its state, which is taken down after the interrupt was raised."""
+    monkeypatch.setattr(driver, "_WORTH_SECONDS", 0.0)
+    note, seen = run_log.RunLog.note, []
+
+    def counting(self, *args):
+        seen.append(0)
+        if len(seen) == 30:
+            press()
+        note(self, *args)
+
+    monkeypatch.setattr(run_log.RunLog, "note", counting)
+    with pytest.warns(UserWarning, match="The run stopped after sweep.*resume"):
+        model = fit(tmp_path, n_threads=2)
+    assert len(model.trace_) >= 28  # two notes are of the starts
+    monkeypatch.undo()
     assert bits(tc.resume(tmp_path)) == whole
 
 

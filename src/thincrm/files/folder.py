@@ -98,6 +98,8 @@ class Folder:
                 return sorted(now().names(handle))
         except (FileNotFoundError, NotADirectoryError):
             return []
+        except OSError as error:
+            raise DamagedFile(f"{self.path} cannot be read ({error.strerror or error}).") from error
 
     def has(self, name: str) -> bool:
         """Tell whether there is a plain file of that name."""

@@ -27,6 +27,8 @@ def write_file(path: str | os.PathLike[str], data: bytes) -> Path:
 
 def make_folder(path: str | os.PathLike[str]) -> Path:
     """Make a folder, and those above it, unless it is there."""
+    if Path(path).is_file():
+        raise InvalidInput(f"The folder {path} cannot be made: it is a file.")
     folder = folder_at(Path(path))
     for part in folder.lineage():
         part.make()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -27,6 +28,15 @@ class Threads:
     """
 
     n_threads: int | None = None
+
+    @property
+    def n_threads_here(self) -> int:
+        """Return how many threads there are."""
+        return (os.cpu_count() or 1) if self.n_threads is None else self.n_threads
+
+    def part(self, n_parts: int) -> Threads:
+        """Return the engine of one of so many processes that share the machine."""
+        return Threads(max(1, self.n_threads_here // n_parts))
 
     def running(self) -> AbstractContextManager[int]:
         """Hold the threads while chains run."""

@@ -19,7 +19,7 @@ class Interrupts:
     """
 
     def __init__(self) -> None:
-        self._wished = False
+        self._wished = self._answered = False
 
     @contextmanager
     def deferred(self) -> Iterator[None]:
@@ -41,8 +41,9 @@ class Interrupts:
         self._wished = True
 
     def answer(self) -> None:
-        """Raise the interrupt that was taken down, if there is one."""
-        if self._wished:
+        """Raise the interrupt that was taken down, once: what it stops may still be noted."""
+        if self._wished and not self._answered:
+            self._answered = True
             raise KeyboardInterrupt
 
     def caused(self, error: BaseException | None) -> bool:

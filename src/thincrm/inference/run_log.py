@@ -126,29 +126,32 @@ class RunLog:
     def note(
         self, chain: int, sweep: int, state: Any, row: Row | None = None, draw: Any = None
     ) -> None:
-        """Take down the outcome of a sweep; write a checkpoint when it is time."""
+        """Take down the outcome of a sweep; write a checkpoint when it is time.
+
+        state: None where it is not at hand; a checkpoint then goes back to the last that was.
+        """
         here = self._chains[chain]
         if row is not None:
             here.trace.append(row)
         if draw is not None:
             here.draws.append(in_c_order(draw))  # as files give it: sums have the same bits
         done = sweep >= self.schedule.n_sweeps
-        # without a folder, or at the end, nobody asks for the state
-        here.sweep, here.state = sweep, None if self._folder is None or done else state
-        here.known = (len(here.draws), len(here.trace))
+        if state is not None or done:
+            # without a folder, or at the end, nobody asks for the state
+            here.sweep, here.state = sweep, None if self._folder is None or done else state
+            here.known = (len(here.draws), len(here.trace))
         if self._folder is not None and time.monotonic() >= self._due:
             self._checkpoint()
         self._interrupts.answer()
 
     def _checkpoint(self) -> None:
-        for chain in self._chains:
-            del chain.draws[chain.known[0] :], chain.trace[chain.known[1] :]
+        known = [row for chain in self._chains for row in chain.trace[: chain.known[1]]]
         value = {
             "chains": [
                 ChainState(number, chain.sweep, chain.known[0], chain.state)
                 for number, chain in enumerate(self._chains)
             ],
-            "trace": columns(self.trace),
+            "trace": columns(known),
         }
         began = time.monotonic()
         self._try_to_write("checkpoint", value)
@@ -168,7 +171,7 @@ class RunLog:
             else:
                 self._folder.write_results(value)
             self._complaint = ""
-        except CannotWrite as error:
+        except (CannotWrite, DamagedFile) as error:
             if not self._complaint:
                 warnings.warn(f"{error} The run goes on and tries again later.", stacklevel=2)
             self._complaint = str(error)
@@ -187,6 +190,8 @@ class RunLog:
                 raise
             if self._folder is None or not any(chain.trace for chain in self._chains):
                 raise KeyboardInterrupt from error
+            for chain in self._chains:
+                del chain.draws[chain.known[0] :], chain.trace[chain.known[1] :]
             self._checkpoint()
             self.stopped = True
             if not self.draws:

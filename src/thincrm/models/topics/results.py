@@ -50,11 +50,14 @@ class TopicResults:
         return self._tables.activation(self._encode(t, None), level, self._log_odds)
 
     def first_active(self, level: float = 0.9) -> pd.DataFrame:
-        """Return, per topic, the first time at which it is more likely open than shut."""
+        """Return, per topic, the first time at which it is active.
+
+        Active: its probability of being open is at least half of its highest.
+        """
         return self._lifetimes(level, "first")
 
     def last_active(self, level: float = 0.9) -> pd.DataFrame:
-        """Return, per topic, the last time at which it is more likely open than shut."""
+        """Return, per topic, the last time at which it is active (see `first_active`)."""
         return self._lifetimes(level, "last")
 
     def _lifetimes(self, level: float, which: Literal["first", "last"]) -> pd.DataFrame:
