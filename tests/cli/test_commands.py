@@ -158,8 +158,8 @@ def assert_one_red_sentence(done, sentence):
 def test_bad_input_is_told_before_any_work(place, tmp_path):
     corpus, out = place / "corpus.csv", tmp_path / "out"
     fit = ("topics", corpus, "--text", "body", "--date", "when")
-    assert_one_red_sentence(call(*fit, "--out", place / "run"), "'thincrm resume")
-    assert_one_red_sentence(call(*fit, "--out", place), "is not empty and holds no run")
+    assert_one_red_sentence(call(*fit, "--out", place / "run"), "'thincrm report")
+    assert_one_red_sentence(call(*fit, "--out", place), "and holds no run")
     assert_one_red_sentence(call(*fit, "--out", corpus), "is a file")
     assert_one_red_sentence(call(*fit, "--out", corpus / "run"), "cannot be written to")
     assert call(*fit, "--out", out, "--sweeps", 0).exit_code == 2

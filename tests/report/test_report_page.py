@@ -122,7 +122,7 @@ def test_bad_input_is_a_sentence(plain, tmp_path):
         tc.write_report(plain, tmp_path / "r.html", texts=[*texts[:2], 3, *texts[3:]])
     with pytest.raises(InvalidType, match="one str"):
         tc.write_report(plain, tmp_path / "r.html", texts="all")
-    with pytest.raises(InvalidInput, match="folder that exists"):
+    with pytest.raises(InvalidInput, match="is no folder"):
         tc.write_report(plain, tmp_path / "no" / "r.html")
     with pytest.raises(InvalidType, match=r"model must be a fitted model of thincrm.*, got int"):
         tc.write_report(3, tmp_path / "r.html")

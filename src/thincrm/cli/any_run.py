@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -13,11 +14,12 @@ from sklearn.base import clone
 import thincrm as tc
 from thincrm.console.model_terminal import ModelTerminal, RunCommand, refusal
 from thincrm.console.run_source import kept_reading
-from thincrm.console.show_run import show_run
+from thincrm.console.show_run import keep_results, show_run
 from thincrm.console.terminal_tables import plain_table
 from thincrm.console.voice import Voice
 from thincrm.data.writing import write_csv
 from thincrm.errors import InvalidInput, check_between
+from thincrm.files import write_file
 from thincrm.models.registry import MODELS
 
 __all__ = ["evaluate_again", "export", "report", "resume", "run_command", "terminal_of"]
@@ -46,6 +48,7 @@ def run_command(
 def resume(voice: Voice, run: Path) -> bool:
     """Go on with a run, and show it."""
     model = tc.resume(run, quiet=voice.quiet)
+    keep_results(model, run)
     return show_run(voice, terminal_of(model), model, run)
 
 
@@ -72,12 +75,15 @@ def export(run: Path, to: str, path: Path) -> list[Path]:
 
 
 def _write_netcdf(draws: Any, path: Path) -> None:
-    try:
-        draws.to_netcdf(path)
-    except (ImportError, ValueError) as error:  # ArviZ 1 comes without what writes files
-        raise InvalidInput(
-            f"{path} needs h5netcdf and h5py: pip install 'thincrm[arviz]'."
-        ) from error
+    with TemporaryDirectory() as folder:
+        draft = Path(folder) / "draws.nc"
+        try:
+            draws.to_netcdf(draft)
+        except (ImportError, ValueError) as error:  # ArviZ 1 comes without what writes files
+            raise InvalidInput(
+                f"{path} needs h5netcdf and h5py: pip install 'thincrm[arviz]'."
+            ) from error
+        write_file(path, draft.read_bytes())
 
 
 def evaluate_again(

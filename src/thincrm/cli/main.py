@@ -15,17 +15,19 @@ from thincrm import __version__
 from thincrm.cli import demo_command, prediction_commands, run_commands
 from thincrm.cli.reproduce_commands import reproduce
 from thincrm.console.stopping import INTERRUPTED
-from thincrm.errors import ThincrmError, in_shell
+from thincrm.errors import CannotWrite, ThincrmError, in_shell
+from thincrm.files import now
 from thincrm.models.registry import command_modules
 
 __all__ = ["app"]
 
-_BAD_INPUT = 2
+_UNFINISHED, _BAD_INPUT = 1, 2
 _HELP = "Bayesian nonparametric models of data with a covariate: topics over time, latent features."
 _EPILOG = """\
 Example: thincrm topics corpus.csv --text body --date date --out run
 
-Exit codes: 0 done; 2 bad input, in one sentence; 130 interrupted, results so far are kept.
+Exit codes: 0 done; 1 not everything could be written; 2 bad input, nothing was written; 130
+interrupted, results so far are kept.
 """
 
 
@@ -40,23 +42,25 @@ class Sentences(TyperGroup):
         return super().main(*args, **more)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; errors of ours end with code 2, an interrupt with 130."""
+        """Run the command; bad input ends with code 2, other failures with 1, an interrupt 130."""
+        before = now().n_written
         with warnings.catch_warnings():
             warnings.showwarning = _note
             try:
                 return super().invoke(ctx)
             except ThincrmError as error:
                 typer.secho(f"Error: {in_shell(error)}", fg="red", err=True)
-                raise typer.Exit(_BAD_INPUT) from error
+                late = isinstance(error, CannotWrite) or now().n_written > before
+                raise typer.Exit(_UNFINISHED if late else _BAD_INPUT) from error
             except OSError as error:
                 said = os.strerror(error.errno) if error.errno else " ".join(str(error).split())
                 where = f": {error.filename}" if error.filename else ""
                 typer.secho(f"Error: {said}{where}", fg="red", err=True)
-                raise typer.Exit(_BAD_INPUT) from error
+                raise typer.Exit(_UNFINISHED) from error
             except MemoryError as error:
                 said = "not enough memory: use fewer words, topics or draws."
                 typer.secho(f"Error: {said}", fg="red", err=True)
-                raise typer.Exit(_BAD_INPUT) from error
+                raise typer.Exit(_UNFINISHED) from error
             except KeyboardInterrupt as error:
                 typer.secho("Interrupted: what was written before stays.", fg="red", err=True)
                 raise typer.Exit(INTERRUPTED) from error

@@ -41,6 +41,9 @@ class FittedModel(Protocol):
     def verdict(self) -> str:
         """Say whether the chains have converged."""
 
+    def save(self, out: Path) -> None:
+        """Write it into a new or empty folder."""
+
 
 M = TypeVar("M", bound=FittedModel)
 

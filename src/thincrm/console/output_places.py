@@ -7,21 +7,16 @@ import tempfile
 from pathlib import Path
 
 from thincrm.errors import InvalidInput
+from thincrm.files import refuse_place
 
 __all__ = ["check_file_place", "check_run_place", "file_place"]
 
 
 def check_run_place(out: Path) -> None:
     """Refuse a folder that cannot become a run."""
-    if out.exists() and not out.is_dir():
-        raise InvalidInput(f"{out} is a file: name a folder for the run.")
-    if out.is_dir() and any(out.iterdir()):
-        if (out / "settings.json").exists():
-            raise InvalidInput(
-                f"{out} holds a run: 'thincrm resume {out}' goes on with it, 'thincrm report "
-                f"{out}' shows it; name another folder for a new one."
-            )
-        raise InvalidInput(f"{out} is not empty and holds no run: name another folder.")
+    from thincrm.files.run import refuse_taken  # noqa: PLC0415 - help does not wait for it
+
+    refuse_taken(out)
     _try_writing(out)
 
 
@@ -38,8 +33,7 @@ def file_place(out: Path | None, run: Path, name: str) -> Path:
 
 def check_file_place(path: Path) -> None:
     """Refuse a file that cannot be written."""
-    if path.is_dir():
-        raise InvalidInput(f"{path} is a folder: name a file.")
+    refuse_place(path)
     if path.exists() and not os.access(path, os.W_OK):
         raise InvalidInput(f"{path} cannot be written to: name another file.")
     _try_writing(path.parent)

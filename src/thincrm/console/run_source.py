@@ -3,58 +3,50 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
-import shutil
 import warnings
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
 
-from thincrm.data.reading.lines import lines
-from thincrm.errors import InvalidInput
-from thincrm.files import SOURCE
+from thincrm.errors import DamagedFile
+from thincrm.files import Folder
+from thincrm.files.run import SOURCE, SOURCE_FILES, NewRun
 
-__all__ = ["keep_source", "kept_reading", "kept_texts"]
+__all__ = ["kept_reading", "kept_texts", "new_run"]
 
-_READING, _TEXTS = "reading.json", "texts.jsonl.gz"
+_READING, _TEXTS = SOURCE_FILES
+_MOST_READING, _MOST_TEXTS = 2**20, 2**40  # bytes
+_FREE_GROWTH, _MOST_GROWTH = 64 * 2**20, 50  # texts are packed to about a third
 
 
-@contextmanager
-def keep_source(
-    run: Path,
+def new_run(
+    out: Path,
     reading: Mapping[str, object],
     texts: Sequence[str] | None = None,
     names: Sequence[str] = (),
-) -> Iterator[None]:
-    """Write how data were read, and the texts with their names; take it back if no run begins."""
-    fresh = not run.exists()
-    try:
-        _write_source(run / SOURCE, reading, texts, names)
-        yield
-    finally:
-        if not (run / "settings.json").exists():
-            shutil.rmtree(run if fresh else run / SOURCE, ignore_errors=True)
-
-
-def _write_source(
-    folder: Path, reading: Mapping[str, object], texts: Sequence[str] | None, names: Sequence[str]
-) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
+) -> NewRun:
+    """Return where a run begins, with how its data were read, and the texts with their names."""
     plain = {name: str(v) if isinstance(v, Path) else v for name, v in reading.items()}
-    (folder / _READING).write_text(json.dumps(plain, indent=1), "utf-8")
+    source = {_READING: json.dumps(plain, indent=1).encode()}
     if texts is not None:
-        with gzip.open(folder / _TEXTS, "wt", 6, "utf-8") as file:
-            for name, text in zip(names, texts, strict=True):
-                file.write(json.dumps({"name": str(name), "text": text}) + "\n")
+        rows = zip(names, texts, strict=True)
+        lines = (json.dumps({"name": str(name), "text": text}) + "\n" for name, text in rows)
+        packed = io.BytesIO()
+        with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=6, mtime=0) as file:
+            file.writelines(line.encode() for line in lines)
+        source[_TEXTS] = packed.getvalue()
+    return NewRun(out, source)
 
 
 def kept_reading(run: Path) -> dict[str, object]:
     """Return how a run's data were read; nothing, of a run that Python wrote."""
     try:
-        found = json.loads((run / SOURCE / _READING).read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
+        found = json.loads(Folder(run).inner(SOURCE).read(_READING, _MOST_READING))
+    except (DamagedFile, ValueError, RecursionError):
         return {}
     if not isinstance(found, dict):
         return {}
@@ -69,18 +61,33 @@ def _is_plain(value: object) -> bool:
 
 def kept_texts(run: Path, n_documents: int) -> pd.Series[str] | None:
     """Return a run's texts with their names, or None if it keeps none."""
-    path = run / SOURCE / _TEXTS
-    if not path.exists():
-        return None
+    folder = Folder(run).inner(SOURCE)
     names, texts = [], []
     try:
-        for line in lines(path):
+        if _TEXTS not in folder.names():
+            return None
+        for line in _unpacked(folder.read(_TEXTS, _MOST_TEXTS), n_documents):
             row = json.loads(line)
             names.append(str(row["name"]))
             texts.append(str(row["text"]))
-    except (InvalidInput, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, RecursionError):
         texts.clear()
     if len(texts) != n_documents:
-        warnings.warn(f"{path} is damaged, so there are no quotations.", stacklevel=2)
+        said = f"{folder.path / _TEXTS} is damaged, so there are no quotations."
+        warnings.warn(said, stacklevel=2)
         return None
     return pd.Series(texts, index=names)
+
+
+def _unpacked(data: bytes, most_lines: int) -> Iterator[bytes]:
+    """Yield lines of packed bytes; more of them than there are documents are not unpacked."""
+    left = max(_FREE_GROWTH, _MOST_GROWTH * len(data))
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        for _ in range(most_lines + 1):
+            line = file.readline(left + 1)
+            left -= len(line)
+            if left < 0:
+                raise ValueError("this was never so much text")
+            if not line:
+                return
+            yield line

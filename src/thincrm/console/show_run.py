@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
-from thincrm.console.model_terminal import M, ModelTerminal
+from thincrm.console.model_terminal import FittedModel, M, ModelTerminal
 from thincrm.console.voice import Voice
-from thincrm.errors import in_shell
+from thincrm.errors import CannotWrite, InvalidInput, RunInUse, in_shell, resume_call
+from thincrm.files import Folder
 
-__all__ = ["show_run"]
+__all__ = ["keep_results", "show_run"]
+
+
+def keep_results(model: FittedModel, run: Path) -> None:
+    """Say so if the folder does not have the run's results, and save them if it is gone."""
+    folder = Folder(run)
+    if folder.has("results.json") or (folder.has("settings.json") and not model.complete_):
+        return
+    if folder.has("settings.json"):
+        raise CannotWrite(f"The results are not in {run}: ", resume_call(run), " goes on.")
+    for place in (run, *(run.with_name(f"{run.name}-{number}") for number in range(2, 10))):
+        with suppress(InvalidInput, RunInUse):
+            model.save(place)
+            raise CannotWrite(
+                f"{run} was moved or removed while it was written: what the model found is saved "
+                f"in {place}, without texts and checkpoints."
+            )
+    raise CannotWrite(f"{run} was moved or removed while it was written, and there is no other.")
 
 
 def show_run(

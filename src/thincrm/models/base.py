@@ -93,7 +93,9 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
 
     # -- fitting -----------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, t: Any = None, out: str | Path | None = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, t: Any = None, out: str | os.PathLike[str] | None = None
+    ) -> Self:
         """Fit to observations X with covariates t (numbers or dates).
 
         out: a new folder for the run; whatever ends the run, `thincrm.resume(out)` goes on with it,
@@ -105,7 +107,7 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
         self._start(out)
         return self
 
-    def _start(self, out: str | Path | None) -> None:
+    def _start(self, out: str | os.PathLike[str] | None) -> None:
         """Run the chains of a new fit: data and covariates are known."""
         self._schedule()
         self.thinning_ = self._factors().thinning

@@ -10,7 +10,8 @@ from typing import Protocol, runtime_checkable
 
 from sklearn.utils.validation import check_is_fitted
 
-from thincrm.errors import InvalidInput, InvalidType
+from thincrm.errors import InvalidType
+from thincrm.files import write_file
 from thincrm.report.page import Page, render
 
 __all__ = ["Reportable", "write_report"]
@@ -64,12 +65,5 @@ def write_report(
         raise InvalidType(f"title must be a str, got {type(title).__name__}.")
     given = {"texts": texts, "static": static}
     page = model.report_page(**{name: x for name, x in given.items() if x is not None})
-    target = Path(path)
-    try:
-        target.write_bytes(render(replace(page, title=title or page.title)).encode("utf-8"))
-    except OSError as error:
-        raise InvalidInput(
-            f"path: {target} cannot be written ({error.strerror or error}): name a file in a "
-            "folder that exists and is yours."
-        ) from error
-    return target
+    text = render(replace(page, title=title or page.title))
+    return write_file(path, text.encode("utf-8"))

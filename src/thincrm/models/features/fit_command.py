@@ -8,8 +8,8 @@ from typing import Literal, TypedDict
 
 from thincrm.console.chosen_factors import thinning_named
 from thincrm.console.data_columns import TableColumns
-from thincrm.console.run_source import keep_source
-from thincrm.console.show_run import show_run
+from thincrm.console.run_source import new_run
+from thincrm.console.show_run import keep_results, show_run
 from thincrm.console.voice import Voice, say_skipped
 from thincrm.models.features.model import FeatureModel
 from thincrm.models.features.table_source import read_rows
@@ -48,6 +48,7 @@ def fit_features(
     missing = int(table.values.isna().to_numpy().sum())
     voice.say(f"{n_rows:,} rows, {n_columns:,} columns, {missing:,} missing cells.")
     model = FeatureModel(thinning=factor, **settings)
-    with keep_source(out, asdict(how) | {"source": path.name, "kind": "table"}):
-        model.fit(table.values, t=table.t, out=out)
+    place = new_run(out, asdict(how) | {"source": path.name, "kind": "table"})
+    model.fit(table.values, t=table.t, out=place)
+    keep_results(model, out)
     return show_run(voice, FeatureTerminal(), model, out, table.skipped)

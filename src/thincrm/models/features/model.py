@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
+from os import PathLike
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -152,7 +152,9 @@ class FeatureModel(
         tags.input_tags.allow_nan = True
         return tags
 
-    def fit(self, X: Any, y: Any = None, *, t: Any = None, out: str | Path | None = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, t: Any = None, out: str | PathLike[str] | None = None
+    ) -> Self:
         """Fit to a table X (rows by columns, NaN where a cell is missing) with covariates t.
 
         Parameters

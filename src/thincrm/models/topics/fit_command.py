@@ -7,8 +7,8 @@ from typing import Literal, TypedDict
 
 from thincrm.console.chosen_factors import thinning_named
 from thincrm.console.data_columns import DocumentColumns
-from thincrm.console.run_source import keep_source
-from thincrm.console.show_run import show_run
+from thincrm.console.run_source import new_run
+from thincrm.console.show_run import keep_results, show_run
 from thincrm.console.voice import Voice, say_skipped
 from thincrm.data.reading import Counts
 from thincrm.data.vocabulary import count_words
@@ -66,6 +66,7 @@ def fit_topics(
         # texts are counted here, once; the model keeps the vectoriser for new ones
         model.vectorizer = model.vectorizer_ = vectorizer
     voice.say("{:,} documents, {:,} words.".format(*counts.counts.shape))
-    with keep_source(out, corpus.reading, texts, corpus.names):
-        model.fit(counts, t=corpus.t, out=out, heldout=heldout)
+    place = new_run(out, corpus.reading, texts, corpus.names)
+    model.fit(counts, t=corpus.t, out=place, heldout=heldout)
+    keep_results(model, out)
     return show_run(voice, TopicTerminal(), model, out, corpus.skipped)

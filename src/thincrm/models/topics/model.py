@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from pathlib import Path
+from os import PathLike
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -194,7 +194,7 @@ class TopicModel(
         y: Any = None,
         *,
         t: Any = None,
-        out: str | Path | None = None,
+        out: str | PathLike[str] | None = None,
         heldout: Any = None,
     ) -> Self:
         """Fit to documents X (counts, or texts) with covariates t (numbers or dates).
