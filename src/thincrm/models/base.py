@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import Covariates, covariates
-from thincrm.errors import InvalidInput, check_count
+from thincrm.errors import InvalidInput, Sentence, check_count, either
 from thincrm.inference.diagnostics import Diagnostics
 from thincrm.inference.driver import Watch, run_chains
 from thincrm.inference.engine import Threads
@@ -130,8 +130,17 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
         if t is None:
             if getattr(self.thinning, "varies", True):
                 warnings.warn(
-                    f"No covariate t was given: all {self.unit} share one, so {self.atoms} cannot "
-                    "come and go. Pass t=, or thinning=Always() to say so.",
+                    Sentence(
+                        "No covariate",
+                        either(" t", ""),
+                        f" was given: all {self.unit} share one, so {self.atoms} cannot come and "
+                        "go. ",
+                        either(
+                            "Pass t=, or thinning=Always() to say so",
+                            "Say --thinning always if that is meant",
+                        ),
+                        ".",
+                    ),
                     stacklevel=4,
                 )
             t = np.zeros(n_rows)
