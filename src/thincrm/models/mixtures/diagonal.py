@@ -107,8 +107,8 @@ class Diagonal:
         _log_density(first, stop, rows, packed, out_RK)
 
     def add_rows(
-        self, first: int, stop: int, key: np.uint64, offset: int, rows: TableRows, label_N: np.ndarray,
-        packed: _Packed, n_clusters: int,
+        self, first: int, stop: int, key: np.uint64, offset: int, rows: TableRows,
+        label_N: np.ndarray, packed: _Packed, n_clusters: int,
     ) -> DiagonalStats:  # fmt: skip
         """Return sums over seen cells; scales of Student rows are drawn."""
         shape = n_clusters, rows.value.shape[1]
