@@ -13,6 +13,7 @@ from scipy.special import expit
 
 from thincrm.inference.engine import Serial
 from thincrm.levy import GammaProcess
+from thincrm.models.mixtures import MixedClusters, RegressionClusters
 from thincrm.models.mixtures.evidence import MixtureEvidence
 from thincrm.models.mixtures.likelihood import MixtureLikelihood
 from thincrm.models.mixtures.shards import MixtureLocal, as_shards
@@ -219,9 +220,53 @@ def draw_masses(rng, world, size):
 
 def draw_rows(rng, world, params, label):
     """Draw cells given clusters, a quarter of them holes."""
+    if hasattr(world.clusters, "draw_rows"):
+        return world.clusters.draw_rows(rng, params, label)
     law = world.clusters.law()
     value = law.sample(rng, params, label)
     return world.clusters.rows(np.where(rng.random(value.shape) < world.holes, np.nan, value))
+
+
+class Lines:
+    """Regression on time: a quarter of responses unseen, others censored, by rules of their own."""
+
+    def law(self):
+        return RegressionClusters().law()
+
+    def rows(self, value):
+        z = np.column_stack([np.ones(len(value)), np.resize(TIMES[ROW], len(value))])
+        return RegressionClusters().rows(value[:, 0], z)
+
+    def draw_rows(self, rng, params, label):
+        rows = self.rows(np.zeros((label.size, 1)))
+        y = self.law().sample(rng, params, label, rows.column)
+        kind = rng.integers(0, 4, label.size)
+        low = np.select(
+            [kind == 0, kind == 1, kind == 2], [y, np.floor(y), np.minimum(y, 0.3)], np.nan
+        )
+        high = np.select(
+            [kind == 0, kind == 1], [y, np.floor(y) + 1.0], np.where(y > 0.3, np.inf, y)
+        )
+        return RegressionClusters().rows(low, rows.column, high)
+
+
+class Mixture:
+    """One column of numbers, one of counts, two of categories, a quarter of them holes."""
+
+    n_levels = (2, 3)
+
+    def law(self):
+        return MixedClusters().law(self.n_levels)
+
+    def rows(self, value):
+        return self.parts(np.zeros((len(value), 4)))
+
+    def parts(self, value):
+        return MixedClusters().rows(value[:, :1], value[:, 1:2], value[:, 2:], self.n_levels)
+
+    def draw_rows(self, rng, params, label):
+        value = self.law().sample(rng, params, label)
+        return self.parts(np.where(rng.random(value.shape) < 0.25, np.nan, value))
 
 
 def many(world):
@@ -293,7 +338,7 @@ def values_of(world, problem, state):
         "p times rows": (p * count_RTK).sum((1, 2)),
         "gamma": np.full(R, np.log(state.levy.mass)),
         "total": np.full(R, np.logaddexp.reduce(state.log_mass)) if R == 1 else np.zeros(R),
-        "tightness": np.full(R, np.log(state.own.hyper[0])),
+        "tightness": np.full(R, np.log(np.ravel(state.own.hyper[0])[0])),
         "spread": np.full(R, np.log(np.ravel(state.own.hyper[1])[0])),
         "p times silence": (p * (count_RTK == 0) * np.exp(log_mass)[:, None]).sum((1, 2)),
     }

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from mixture_world import World, block, functionals, held_own, many
+from mixture_world import Lines, Mixture, World, block, functionals, held_own, many
 
 from thincrm.inference.updates import redraw_activations, redraw_observations, redraw_own
 from thincrm.levy import GammaProcess, GeneralizedGammaProcess, StableProcess
@@ -30,6 +30,12 @@ WORLDS = {
     f"{name}, {gates}": World(thinning, gates, CLUSTERS[name], background=name != "rvm")
     for name, thinning in THINNINGS.items()
     for gates in GATES
+}
+WORLDS |= {
+    "lines, shared": World(THINNINGS["bump"], "shared", Lines()),
+    "lines, observation": World(THINNINGS["gp"], "observation", Lines()),
+    "mixed, weighted": World(THINNINGS["rvm"], "weighted", Mixture()),
+    "mixed, shared": World(THINNINGS["gp"], "shared", Mixture(), background=False),
 }
 SWEEP = (redraw_observations, redraw_activations, redraw_masses, held_own)
 GLOBALS = (redraw_activations, redraw_masses, held_own)
@@ -68,7 +74,9 @@ def alone(name, **changes):
     return replace(WORLDS[name], n_replicates=1, **changes)
 
 
-@pytest.mark.parametrize("name", ["bump, shared", "rvm, weighted", "gp, observation"])
+@pytest.mark.parametrize(
+    "name", ["bump, shared", "rvm, weighted", "gp, observation", "lines, shared"]
+)
 def test_hyper_parameters_and_mass(name):
     """γ, the prior of clusters and the scale of all masses, drawn from their priors first."""
     world = alone(name, learned=True)

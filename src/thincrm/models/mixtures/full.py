@@ -149,19 +149,6 @@ class Full:
         value_K += 0.5 * n_columns * np.log(hyper.tightness / tight_K)
         return np.asarray(value_K - 0.5 * n_columns * math.log(math.pi) * stats.number)
 
-    def log_prior(self, params: FullParams, hyper: FullHyper) -> Float:
-        """Return the log density of (μ, Λ)."""
-        n_columns = hyper.scale.size
-        degrees, packed = self.extra + n_columns, self.packed(params)
-        log_det_K = 2.0 * packed.log_K + n_columns * _LOG_TAU
-        trace_K = np.einsum("kpp,p->k", params.precision, hyper.scale)
-        pull_K = np.einsum("kp,kpq,kq->k", params.mean, params.precision, params.mean)
-        norm = 0.5 * degrees * (np.log(hyper.scale).sum() - n_columns * math.log(2.0))
-        value_K = norm - multigammaln(0.5 * degrees, n_columns) - 0.5 * trace_K
-        value_K += 0.5 * (degrees - n_columns - 1.0) * log_det_K + 0.5 * log_det_K
-        value_K += 0.5 * n_columns * (math.log(hyper.tightness) - _LOG_TAU)
-        return np.asarray(value_K - 0.5 * hyper.tightness * pull_K)
-
     def sample(self, rng: np.random.Generator, params: FullParams, label_N: np.ndarray) -> Float:
         """Draw rows of given clusters."""
         weight_N = sample_weights(rng, self.degrees, label_N.size)
