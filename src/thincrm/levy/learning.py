@@ -66,16 +66,22 @@ def draw_total(
     rng: np.random.Generator,
     evidence: MassEvidence,
     prior: tuple[float, float],
+    least: float = 0.0,
 ) -> float:
     """Draw the mass of a gamma process given hits and exposure, the atoms' masses integrated out.
 
     l_k ~ CRT(hits_k, mass/K),   mass ~ Gamma(a + sum l, b + sum_k log(1 + exposure_k / rate) / K)
+
+    `prior` is (a, b), cut off below `least`.
     """
     n_atoms = evidence.hits.size
     state = new_stream(fresh_key(rng), 0)
     tables = _tables(state, evidence.hits.astype(np.int64), levy.mass / n_atoms)
     pull = float(np.log1p(evidence.exposure / levy.rate).sum()) / n_atoms
-    return max(float(rng.gamma(prior[0] + tables)) / (prior[1] + pull), 1e-12)
+    while True:
+        mass = float(rng.gamma(prior[0] + tables)) / (prior[1] + pull)
+        if mass >= least:
+            return max(mass, 1e-12)
 
 
 @compiled

@@ -6,16 +6,19 @@ of the others, so one sweep moves all of them, independently.
 
 from collections import namedtuple
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from scipy.special import expit
 
 from thincrm.inference.engine import Serial
 from thincrm.levy import GammaProcess
+from thincrm.models.mixtures import MixedClusters, RegressionClusters
 from thincrm.models.mixtures.evidence import MixtureEvidence
 from thincrm.models.mixtures.likelihood import MixtureLikelihood
 from thincrm.models.mixtures.shards import MixtureLocal, as_shards
 from thincrm.models.mixtures.state import MixtureOwn
+from thincrm.models.mixtures.sweep import LEAST_MASS, MASS_PRIOR
 from thincrm.numerics.streams import fresh_key
 from thincrm.ports import GateEvidence, Problem, State
 
@@ -98,14 +101,20 @@ class World:
     mass: float = 0.7  # gamma / K
     holes: float = 0.25
     levy: object = None
+    learned: bool = False  # draw the mass and the hyper-parameters too (one replicate)
 
     def rows(self, n_rows):
         """Return rows of nothing, as many as asked for."""
         return self.clusters.rows(np.zeros((n_rows, self.n_columns)))
 
     def draw(self, rng):
-        """Draw (problem, state): globals, gates, clocks, clusters, cells, from their definitions."""
+        """Draw (problem, state): globals, gates, clocks, cells, from their definitions."""
         R, K, T, N = self.n_replicates, self.n_clusters, TIMES.size, ROW.size
+        if self.learned:
+            gamma = 0.0
+            while gamma < LEAST_MASS:
+                gamma = rng.gamma(MASS_PRIOR[0], 1.0 / MASS_PRIOR[1])
+            self = replace(self, levy=GammaProcess(gamma))  # noqa: PLW0642
         thinning = SideBySide(self.thinning, R, K, self.background)
         if R == 1:
             thinning = Alone(self.thinning, self.background)
@@ -123,6 +132,8 @@ class World:
         clock_RN = rng.exponential(1.0, (R, N)) / total_RN
         law = self.clusters.law()
         hyper = law.start_hyper(self.rows(1))
+        if self.learned:
+            hyper = law.draw_hyper(rng, self.rows(1))
         params = law.draw(rng, R * K, hyper)
         label = (label_RN + K * np.arange(R)[:, None]).ravel()
         rows = draw_rows(rng, self, params, label)
@@ -132,8 +143,9 @@ class World:
         problem = Problem(
             levy=self.levy or GammaProcess(self.mass * R * K),
             thinning=thinning if R > 1 else self.thinning, likelihood=likelihood,
-            prepared=thinning.prepared, n_background=int(self.background and R == 1), shards=as_shards(rows, row_N, trials, n_most=40), trials=trials,
-            n_atoms=R * K, engine=Serial(), learn_levy=False,
+            prepared=thinning.prepared, n_background=int(self.background and R == 1),
+            shards=as_shards(rows, row_N, trials, n_most=40), trials=trials, n_atoms=R * K,
+            engine=Serial(), learn_levy=self.learned,
         )  # fmt: skip
         observation = self.gates == "observation"
         local = MixtureLocal(
@@ -145,7 +157,8 @@ class World:
             gates_TK = place(R, K, np.add.reduceat(gate, starts, axis=1))
             exposure = (clock_RN[..., None] * gate).sum(1).ravel()
         if self.gates == "weighted":
-            rejected = rng.poisson(clock_RT[..., None] * mass_RK[:, None] * (1 - p_RTK))
+            mean = clock_RT[..., None] * mass_RK[:, None] * (1 - p_RTK)
+            rejected = rng.poisson(np.minimum(mean, 1e18))
             gates_TK = place(R, K, rejected)
         stats = law.add_rows(
             0, R * N, fresh_key(rng), 0, rows, local.label, law.packed(params), R * K
@@ -154,8 +167,7 @@ class World:
         found = MixtureEvidence(counts, gates_TK, clock_T, np.zeros(R * K) + exposure, stats)
         cuts = np.cumsum([0, *(shard.order.size for shard in problem.shards)])
         locals_ = tuple(
-            MixtureLocal(*(array[a:b].copy() for array in local))
-            for a, b in zip(cuts[:-1], cuts[1:], strict=True)
+            MixtureLocal(*(array[a:b].copy() for array in local)) for a, b in pairwise(cuts)
         )
         return problem, State(
             local=locals_, own=MixtureOwn(params, hyper), log_mass=np.log(mass_RK.ravel()), x=x,
@@ -188,7 +200,7 @@ def draw_open(rng, world, thinning):
         for field, fresh in zip(fields, new, strict=True):
             field[left] = np.reshape(fresh, field.shape)[left]
         mass[left] = draw_masses(rng, world, int(left.sum()))
-        x = type(x)(*(field.reshape(-1 if field.size else len(field[0]), *field.shape[2:]) for field in fields))
+        x = type(x)(*(field.reshape(R * field.shape[1], *field.shape[2:]) for field in fields))
         p = activations(thinning, x, R, K)
         if world.gates == "observation":
             p = p[:, ROW]
@@ -202,15 +214,59 @@ def draw_open(rng, world, thinning):
 
 def draw_masses(rng, world, size):
     if world.levy is not None:
-        return np.exp(np.stack([world.levy.draw_log_mass(rng, world.n_clusters)] * size))
+        return np.exp(np.stack([world.levy.draw_log_mass(rng, world.n_clusters)] * size)) + 1e-290
     return rng.gamma(world.mass, 1.0, (size, world.n_clusters)) + 1e-290
 
 
 def draw_rows(rng, world, params, label):
     """Draw cells given clusters, a quarter of them holes."""
+    if hasattr(world.clusters, "draw_rows"):
+        return world.clusters.draw_rows(rng, params, label)
     law = world.clusters.law()
     value = law.sample(rng, params, label)
     return world.clusters.rows(np.where(rng.random(value.shape) < world.holes, np.nan, value))
+
+
+class Lines:
+    """Regression on time: a quarter of responses unseen, others censored, by rules of their own."""
+
+    def law(self):
+        return RegressionClusters().law()
+
+    def rows(self, value):
+        z = np.column_stack([np.ones(len(value)), np.resize(TIMES[ROW], len(value))])
+        return RegressionClusters().rows(value[:, 0], z)
+
+    def draw_rows(self, rng, params, label):
+        rows = self.rows(np.zeros((label.size, 1)))
+        y = self.law().sample(rng, params, label, rows.column)
+        kind = rng.integers(0, 4, label.size)
+        low = np.select(
+            [kind == 0, kind == 1, kind == 2], [y, np.floor(y), np.minimum(y, 0.3)], np.nan
+        )
+        high = np.select(
+            [kind == 0, kind == 1], [y, np.floor(y) + 1.0], np.where(y > 0.3, np.inf, y)
+        )
+        return RegressionClusters().rows(low, rows.column, high)
+
+
+class Mixture:
+    """One column of numbers, one of counts, two of categories, a quarter of them holes."""
+
+    n_levels = (2, 3)
+
+    def law(self):
+        return MixedClusters().law(self.n_levels)
+
+    def rows(self, value):
+        return self.parts(np.zeros((len(value), 4)))
+
+    def parts(self, value):
+        return MixedClusters().rows(value[:, :1], value[:, 1:2], value[:, 2:], self.n_levels)
+
+    def draw_rows(self, rng, params, label):
+        value = self.law().sample(rng, params, label)
+        return self.parts(np.where(rng.random(value.shape) < 0.25, np.nan, value))
 
 
 def many(world):
@@ -246,7 +302,7 @@ def functionals(world):
 
 def values_of(world, problem, state):
     """Return the tests' functionals: most depend on labels, and tie latents to globals."""
-    R, K, T, N = world.n_replicates, world.n_clusters, TIMES.size, ROW.size
+    R, K, N = world.n_replicates, world.n_clusters, ROW.size
     law = problem.likelihood.clusters
     label = np.concatenate([own.label for own in state.local])
     used = (label.reshape(R, N) % K)[..., None] == np.arange(K)
@@ -280,10 +336,15 @@ def values_of(world, problem, state):
         "p": p[:, 0, K - 1],
         "p squared": (p**2).sum((1, 2)),
         "p times rows": (p * count_RTK).sum((1, 2)),
+        "gamma": np.full(R, np.log(state.levy.mass)),
+        "total": np.full(R, np.logaddexp.reduce(state.log_mass)) if R == 1 else np.zeros(R),
+        "tightness": np.full(R, np.log(np.ravel(state.own.hyper[0])[0])),
+        "spread": np.full(R, np.log(np.ravel(state.own.hyper[1])[0])),
         "p times silence": (p * (count_RTK == 0) * np.exp(log_mass)[:, None]).sum((1, 2)),
     }
 
 
-def with_one(world):
-    """Return the world with one replicate a problem."""
-    return replace(world, n_replicates=1)
+def held_own(rng, problem, state):
+    """Redraw the clusters alone: their prior is shared by the replicates."""
+    law, hyper = problem.likelihood.clusters, state.own.hyper
+    return replace(state, own=MixtureOwn(law.redraw(rng, state.evidence.stats, hyper), hyper))

@@ -14,7 +14,7 @@ import numpy as np
 
 from thincrm.numerics.arrays import Float
 
-__all__ = ["Clusters", "Params", "Rows", "Stats", "add_stats", "take_rows"]
+__all__ = ["Clusters", "Params", "Rows", "Stats", "TableClusters", "add_stats", "take_rows"]
 
 Rows = Any  # named tuple of arrays, N first
 Params = Any  # named tuple of arrays, K first
@@ -62,6 +62,10 @@ class Clusters(Protocol):
     def log_marginal(self, stats: Stats, hyper: Hyper) -> Float:
         """Return the (K,) log densities of the rows behind statistics, θ integrated out."""
 
+
+class TableClusters(Clusters, Protocol):
+    """A law of whole rows, which says what a new row, or a hole in one, may be."""
+
     def sample(self, rng: np.random.Generator, params: Params, label_N: np.ndarray) -> Float:
         """Draw (N, P) new rows of given clusters."""
 
@@ -78,9 +82,6 @@ class Clusters(Protocol):
 
     def reach(self, params: Params, column: int, q_Q: Float) -> tuple[float, float]:
         """Return numbers between which all quantiles q of a column lie, in every cluster."""
-
-    def log_prior(self, params: Params, hyper: Hyper) -> Float:
-        """Return the (K,) log densities of parameters under G0."""
 
 
 def take_rows(rows: Tuple, index: Any) -> Tuple:

@@ -28,7 +28,7 @@ from thincrm.numerics.compiled import compiled
 from thincrm.numerics.streams import fold_key, fresh_key, new_stream
 from thincrm.numerics.variates import gamma, normal
 
-__all__ = ["Diagonal", "DiagonalHyper", "DiagonalParams", "DiagonalStats"]
+__all__ = ["Diagonal", "DiagonalHyper", "DiagonalPacked", "DiagonalParams", "DiagonalStats"]
 
 _LOG_TAU = math.log(2.0 * math.pi)
 
@@ -56,7 +56,9 @@ class DiagonalStats(NamedTuple):
     square: Float  # K x P: w y²
 
 
-class _Packed(NamedTuple):
+class DiagonalPacked(NamedTuple):
+    """Parameters as the loops want them, clusters last."""
+
     mean_PK: Float
     root_PK: Float
     log_PK: Float  # log τ / 2 - log(2π) / 2
@@ -93,22 +95,22 @@ class Diagonal:
         none = np.zeros((n_clusters, hyper.rate.size))
         return self.redraw(rng, DiagonalStats(none, none, none, none), hyper)
 
-    def packed(self, params: DiagonalParams) -> _Packed:
+    def packed(self, params: DiagonalParams) -> DiagonalPacked:
         """Return means, square roots of precisions and norms, clusters last."""
         log_PK = np.ascontiguousarray(0.5 * (np.log(params.precision.T) - _LOG_TAU))
         root_PK = np.ascontiguousarray(np.sqrt(params.precision.T))
         mean_PK = np.ascontiguousarray(params.mean.T)
-        return _Packed(mean_PK, root_PK, log_PK, log_PK.sum(0), self.degrees)
+        return DiagonalPacked(mean_PK, root_PK, log_PK, log_PK.sum(0), self.degrees)
 
     def log_density(
-        self, first: int, stop: int, rows: TableRows, packed: _Packed, out_RK: Float
+        self, first: int, stop: int, rows: TableRows, packed: DiagonalPacked, out_RK: Float
     ) -> None:
         """Fill out_RK: normal, or Student where a row's scale is summed out."""
         _log_density(first, stop, rows, packed, out_RK)
 
     def add_rows(
-        self, first: int, stop: int, key: np.uint64, offset: int, rows: TableRows, label_N: np.ndarray,
-        packed: _Packed, n_clusters: int,
+        self, first: int, stop: int, key: np.uint64, offset: int, rows: TableRows,
+        label_N: np.ndarray, packed: DiagonalPacked, n_clusters: int,
     ) -> DiagonalStats:  # fmt: skip
         """Return sums over seen cells; scales of Student rows are drawn."""
         shape = n_clusters, rows.value.shape[1]
@@ -117,7 +119,7 @@ class Diagonal:
         return stats
 
     def complete(
-        self, key: np.uint64, rows: TableRows, label_N: np.ndarray, packed: _Packed
+        self, key: np.uint64, rows: TableRows, label_N: np.ndarray, packed: DiagonalPacked
     ) -> TableRows:
         """Return rows whose scales are known; holes stay holes."""
         weight_N = np.empty(len(rows.weight))
@@ -154,14 +156,6 @@ class Diagonal:
         value += 0.5 * (np.log(hyper.tightness / tight) - stats.number * _LOG_TAU)
         return np.asarray(value.sum(1))
 
-    def log_prior(self, params: DiagonalParams, hyper: DiagonalHyper) -> Float:
-        """Return the log density of (μ, τ)."""
-        a, b, kappa = self.shape, hyper.rate, hyper.tightness
-        tau = params.precision
-        value = a * np.log(b) - gammaln(a) + (a - 1.0) * np.log(tau) - b * tau
-        value += 0.5 * (np.log(kappa * tau) - _LOG_TAU - kappa * tau * params.mean**2)
-        return np.asarray(value.sum(1))
-
     def sample(
         self, rng: np.random.Generator, params: DiagonalParams, label_N: np.ndarray
     ) -> Float:
@@ -172,7 +166,12 @@ class Diagonal:
         return np.asarray(params.mean[label_N] + noise_NP / spread_NP)
 
     def fill(
-        self, key: np.uint64, rows: TableRows, label_N: np.ndarray, packed: _Packed, noise: bool
+        self,
+        key: np.uint64,
+        rows: TableRows,
+        label_N: np.ndarray,
+        packed: DiagonalPacked,
+        noise: bool,
     ) -> Float:
         """Return rows whose holes are cells of their cluster, independent of the others."""
         value = packed.mean_PK.T[label_N]
@@ -221,7 +220,7 @@ def _noise(key: np.uint64, out_NP: np.ndarray) -> None:
 
 @compiled
 def _log_density(
-    first: int, stop: int, rows: TableRows, packed: _Packed, out_RK: np.ndarray
+    first: int, stop: int, rows: TableRows, packed: DiagonalPacked, out_RK: np.ndarray
 ) -> None:
     n_columns, n_clusters = packed.mean_PK.shape
     norm_K = np.empty(n_clusters)
@@ -250,7 +249,7 @@ def _log_density(
 
 
 @compiled
-def _distance(rows: TableRows, n: int, packed: _Packed, k: int) -> tuple[float, int]:
+def _distance(rows: TableRows, n: int, packed: DiagonalPacked, k: int) -> tuple[float, int]:
     """Return Σ τ (y - μ)² over the seen cells of row n, and their number."""
     total, n_seen = 0.0, 0
     for p in range(rows.value.shape[1]):
@@ -262,7 +261,9 @@ def _distance(rows: TableRows, n: int, packed: _Packed, k: int) -> tuple[float, 
 
 
 @compiled
-def _weight(key: np.uint64, item: int, rows: TableRows, n: int, packed: _Packed, k: int) -> float:
+def _weight(
+    key: np.uint64, item: int, rows: TableRows, n: int, packed: DiagonalPacked, k: int
+) -> float:
     if rows.weight[n] > 0.0:
         return float(rows.weight[n])
     distance, n_seen = _distance(rows, n, packed, k)
@@ -271,7 +272,7 @@ def _weight(key: np.uint64, item: int, rows: TableRows, n: int, packed: _Packed,
 
 @compiled
 def _weights(
-    key: np.uint64, rows: TableRows, label_N: np.ndarray, packed: _Packed, out_N: np.ndarray
+    key: np.uint64, rows: TableRows, label_N: np.ndarray, packed: DiagonalPacked, out_N: np.ndarray
 ) -> None:
     for n in range(label_N.size):
         out_N[n] = _weight(key, n, rows, n, packed, label_N[n])
@@ -280,7 +281,7 @@ def _weights(
 @compiled
 def _add_rows(
     first: int, stop: int, key: np.uint64, offset: int, rows: TableRows, label_N: np.ndarray,
-    packed: _Packed, stats: DiagonalStats,
+    packed: DiagonalPacked, stats: DiagonalStats,
 ) -> None:  # fmt: skip
     for n in range(first, stop):
         k = label_N[n]

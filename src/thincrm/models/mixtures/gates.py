@@ -284,4 +284,5 @@ def draw_rejected(
         state = new_stream(key, first_t + g)
         for k in range(mass_K.size):
             shut = 1.0 / (1.0 + odds_GK[g, k])
-            out_GK[g, k] = poisson(state, clock_G[g] * mass_K[k] * shut)
+            # more than an integer holds: every curve is shut there, as far as numbers can tell
+            out_GK[g, k] = poisson(state, min(clock_G[g] * mass_K[k] * shut, 1e18))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from thincrm.models.mixtures.clusters import Clusters, Hyper, Rows, take_rows
@@ -13,15 +15,15 @@ _ROUNDS = 3
 
 
 def launch_shares(
-    rng: np.random.Generator, law: Clusters, rows: Rows, ends: tuple[int, int], hyper: Hyper
-) -> Float:
+    rng: np.random.Generator, law: Clusters, rows: Rows, packed: Any, ends: tuple[int, int],
+    hyper: Hyper,
+) -> Float:  # fmt: skip
     """Return the (S, 2) log chances of rows to be of the first or the second cluster.
 
     It sees the (complete) rows and the two that stand for the clusters, not how rows are shared out
     now: so that a split and the merge that undoes it have the same law of shares.
     """
     size = len(rows[0])
-    packed = law.packed(law.draw(rng, 2, hyper))
     pair = take_rows(rows, list(ends))
     stats = law.add_rows(0, 2, np.uint64(0), 0, pair, np.arange(2, dtype=np.int32), packed, 2)
     log_weight, out = np.zeros(2), np.empty((size, 2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thincrm.models.mixtures.clusters import Clusters, Params, Rows
+from thincrm.models.mixtures.clusters import Clusters, Params, Rows, TableClusters
 from thincrm.numerics.arrays import Bool, Float
 from thincrm.numerics.threads import map_blocks
 
@@ -29,13 +29,15 @@ def log_joint_density(law: Clusters, rows: Rows, params: Params, log_weight_NA: 
     return np.asarray(out_NA + log_weight_NA)
 
 
-def mixture_cdf(law: Clusters, params: Params, column: int, y_G: Float, weight_TA: Float) -> Float:
+def mixture_cdf(
+    law: TableClusters, params: Params, column: int, y_G: Float, weight_TA: Float
+) -> Float:
     """Return the (T, G) probabilities that a new value of a column is at most y."""
     return np.asarray(weight_TA @ law.cdf(params, column, y_G).T)
 
 
 def mixture_quantile(
-    law: Clusters, params: Params, column: int, q_Q: Float, weight_TA: Float
+    law: TableClusters, params: Params, column: int, q_Q: Float, weight_TA: Float
 ) -> Float:
     """Return the (T, Q) quantiles of a new value of a column, by bisection."""
     low, high = (np.full((len(weight_TA), q_Q.size), end) for end in law.reach(params, column, q_Q))

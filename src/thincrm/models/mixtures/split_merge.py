@@ -104,15 +104,16 @@ def split_or_merge(
     law, hyper = problem.likelihood.clusters, state.own.hyper
     where = np.flatnonzero((view.label_N == i) | (view.label_N == j))
     label = view.label_N[where]
-    rows = law.complete(fresh_key(rng), _take(problem, where), label, law.packed(state.own.params))
+    packed = law.packed(state.own.params)
+    rows = law.complete(fresh_key(rng), _take(problem, where), label, packed)
     ends = int(np.searchsorted(where, n)), int(np.searchsorted(where, m))
-    log_share = launch_shares(rng, law, rows, ends, hyper)
+    log_share = launch_shares(rng, law, rows, packed, ends, hyper)
     side = rng.random(where.size) >= np.exp(log_share[:, 0]) if split else label == j
     side[ends[0]], side[ends[1]] = False, True
     chosen = np.take_along_axis(log_share, side[:, None].astype(int), 1)[:, 0]
     log_q = float(chosen.sum() - chosen[ends[0]] - chosen[ends[1]])
-    two = _stats(law, rows, side)
-    one = _stats(law, rows, np.zeros(side.size, bool))
+    two = _stats(law, rows, packed, side)
+    one = _stats(law, rows, packed, np.zeros(side.size, bool))
     fit = law.log_marginal(two, hyper).sum() - law.log_marginal(take_rows(one, [0]), hyper)[0]
     renew = bool(rng.random() < 0.5)
     parts = (where[~side], where[side])
@@ -156,9 +157,8 @@ def _take(problem: MixtureProblem, where: Int) -> Any:
     return type(parts[0])(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def _stats(law: Any, rows: Any, side: np.ndarray) -> Stats:
+def _stats(law: Any, rows: Any, packed: Any, side: np.ndarray) -> Stats:
     """Return the statistics of complete rows shared out between two clusters."""
-    packed = law.packed(law.draw(np.random.default_rng(0), 2, law.start_hyper(rows)))
     label = side.astype(np.int32)
     return law.add_rows(0, label.size, np.uint64(0), 0, rows, label, packed, 2)
 

@@ -19,9 +19,10 @@ from thincrm.numerics.arrays import Float
 from thincrm.numerics.slice import slice_move
 from thincrm.ports import Update
 
-__all__ = ["MASS_PRIOR", "SWEEP", "redraw_masses", "rescale"]
+__all__ = ["LEAST_MASS", "MASS_PRIOR", "SWEEP", "redraw_masses", "rescale"]
 
 MASS_PRIOR = (1.0, 0.5)  # Gamma(shape, rate) of γ: few clusters
+LEAST_MASS = 0.05  # its lower end: a gamma variable of a smaller shape underflows
 
 
 def redraw_masses(
@@ -34,7 +35,7 @@ def redraw_masses(
     found = problem.likelihood.mass_evidence(rng, problem, state)
     levy = state.levy
     if problem.learn_levy and isinstance(levy, GammaProcess):
-        levy = replace(levy, mass=draw_total(levy, rng, found, MASS_PRIOR))
+        levy = replace(levy, mass=draw_total(levy, rng, found, MASS_PRIOR, LEAST_MASS))
     return replace(state, levy=levy, log_mass=levy.redraw(rng, state.log_mass, found))
 
 
