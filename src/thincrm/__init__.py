@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from thincrm.models.features.model import FeatureModel
     from thincrm.models.loading import load, resume
     from thincrm.models.mixtures.gaussian import GaussianClusters
+    from thincrm.models.mixtures.mixed import MixedClusters
     from thincrm.models.mixtures.model import MixtureModel
+    from thincrm.models.mixtures.regression import RegressionClusters
     from thincrm.models.topics.factors import (
         GammaNegativeBinomialFactor,
         NegativeBinomialFactor,
@@ -52,10 +54,12 @@ _HOME = {
     "GateEvidence": "ports",
     "GeneralizedGammaProcess": "levy",
     "MassEvidence": "ports",
+    "MixedClusters": "models.mixtures.mixed",
     "MixtureModel": "models.mixtures.model",
     "NegativeBinomialFactor": "models.topics.factors",
     "PoissonFactor": "models.topics.factors",
     "ProbitRVM": "thinning",
+    "RegressionClusters": "models.mixtures.regression",
     "SigmoidGP": "thinning",
     "StableBetaProcess": "levy",
     "StableProcess": "levy",
@@ -85,10 +89,12 @@ __all__ = [
     "GaussianClusters",
     "GeneralizedGammaProcess",
     "MassEvidence",
+    "MixedClusters",
     "MixtureModel",
     "NegativeBinomialFactor",
     "PoissonFactor",
     "ProbitRVM",
+    "RegressionClusters",
     "SigmoidGP",
     "StableBetaProcess",
     "StableProcess",

@@ -15,14 +15,13 @@ import pandas as pd
 from scipy.special import expit
 
 from thincrm.data.covariates import Covariates
-from thincrm.data.tables import Scale
 from thincrm.models.curves import first_last
 from thincrm.models.mixtures.draws import MixtureDraw
 from thincrm.models.mixtures.partition import Partition, contingency
 from thincrm.models.tables import band, time_columns
 from thincrm.numerics.arrays import Float, Int
 
-__all__ = ["ClusterTables"]
+__all__ = ["ClusterTables", "mean_and_band"]
 
 OfDraw = Callable[[MixtureDraw], Float]
 Moments = Callable[[MixtureDraw], tuple[Float, Float]]
@@ -48,12 +47,24 @@ class ClusterTables:
     @cached_property
     def homes(self) -> list[Int]:
         """Return, for every draw, the cluster that each of its clusters belongs to."""
-        homes = [table.argmax(1) for table in self.overlaps]
-        everywhere = np.unique(np.concatenate(homes))
-        for lost in np.setdiff1d(np.arange(self.n_clusters), everywhere):
-            best = max(range(len(homes)), key=lambda b: int(self.overlaps[b][:, lost].max()))
-            homes[best][self.overlaps[best][:, lost].argmax()] = lost
-        return homes
+        return [table.argmax(1) for table in self.overlaps]
+
+    @cached_property
+    def presence(self) -> Float:
+        """Return the (L,) shares of draws that a cluster is in."""
+        here_BL = [np.isin(np.arange(self.n_clusters), home) for home in self.homes]
+        return np.asarray(np.mean(here_BL, axis=0))
+
+    def _belongs(self, b: int) -> Float:
+        """Return the (n_used, L) memberships of a draw's clusters.
+
+        A cluster that is in no draw (rows that are never together for long) is described by those
+        of the draw that hold most of its rows.
+        """
+        belongs_UL = (self.homes[b][:, None] == np.arange(self.n_clusters)).astype(float)
+        for lost in np.flatnonzero(self.presence == 0.0):
+            belongs_UL[self.overlaps[b][:, lost].argmax(), lost] = 1.0
+        return belongs_UL
 
     def together(self, values: OfDraw, *, weighed: bool) -> Float:
         """Return (B, ..., L): values (..., A) of every draw, summed or averaged over those of one.
@@ -61,8 +72,8 @@ class ClusterTables:
         NaN: absent. Averages are weighed by the clusters' rows.
         """
         out = []
-        for draw, home in zip(self.draws, self.homes, strict=True):
-            belongs_UL = (home[:, None] == np.arange(self.n_clusters)).astype(float)
+        for b, draw in enumerate(self.draws):
+            belongs_UL = self._belongs(b)
             absent_L = ~belongs_UL.any(0)
             if weighed:
                 belongs_UL *= draw.counts.sum(0)[:, None]
@@ -74,24 +85,22 @@ class ClusterTables:
     def sizes(self, level: float) -> pd.DataFrame:
         """Return every cluster's rows, its share of all with bands, and its presence in draws."""
         share_BL = self.together(lambda draw: draw.counts.sum(0) / draw.counts.sum(), weighed=False)
-        lower, upper = band(share_BL, level)
+        mean, lower, upper = mean_and_band(share_BL, level)
         index = pd.RangeIndex(self.n_clusters, name="cluster")
         columns = {
             "rows": np.bincount(self.partition.labels),
-            "share": np.nanmean(share_BL, axis=0),
+            "share": mean,
             "lower": lower,
             "upper": upper,
-            "presence": (~np.isnan(share_BL)).mean(axis=0),
+            "presence": self.presence,
         }
         return pd.DataFrame(columns, index=index)
 
-    def moments(self, of: Moments, scale: Scale, moving: np.ndarray) -> tuple[Float, Float]:
-        """Return the (B, P, L) means and standard deviations in the columns' units."""
-        mean_BPL = self.together(lambda draw: of(draw)[0].T, weighed=True)
-        square_BPL = self.together(lambda draw: _square(*of(draw)).T, weighed=True)
-        spread_BPL = np.sqrt(np.maximum(square_BPL - mean_BPL**2, 0.0))
-        unit_P1, level_P1 = scale.spread_P[moving, None], scale.level_P[moving, None]
-        return mean_BPL * unit_P1 + level_P1, spread_BPL * unit_P1
+    def moments(self, of: Moments) -> tuple[Float, Float]:
+        """Return the (B, E, L) means and standard deviations of clusters' entries."""
+        mean_BEL = self.together(lambda draw: of(draw)[0].T, weighed=True)
+        square_BEL = self.together(lambda draw: _square(*of(draw)).T, weighed=True)
+        return mean_BEL, np.sqrt(np.maximum(square_BEL - mean_BEL**2, 0.0))
 
     def activation(
         self, known: Covariates, rows: Float, level: float, log_odds: OfDraw, weights: OfDraw
@@ -102,8 +111,8 @@ class ClusterTables:
         columns: dict[str, Any] = {"cluster": np.repeat(np.arange(self.n_clusters), len(rows))}
         columns |= time_columns(known, rows, self.n_clusters)
         for prefix, values in (("", opened), ("share_", share)):
-            lower, upper = band(values, level)
-            columns["share" if prefix else "mean"] = np.nanmean(values, axis=0).T.ravel()
+            mean, lower, upper = mean_and_band(values, level)
+            columns["share" if prefix else "mean"] = mean.T.ravel()
             columns[prefix + "lower"], columns[prefix + "upper"] = lower.T.ravel(), upper.T.ravel()
         return pd.DataFrame(columns)
 
@@ -123,3 +132,12 @@ class ClusterTables:
 def _square(mean: Float, spread: Float) -> Float:
     """Return the mean of the square."""
     return np.asarray(mean**2 + spread**2)
+
+
+def mean_and_band(values_B: Float, level: float) -> tuple[Float, Float, Float]:
+    """Return means and bands over draws, of those that have a value; NaN where none has."""
+    known = ~np.isnan(values_B).all(axis=0)
+    mean, lower, upper = np.full((3, *known.shape), np.nan)
+    mean[known] = np.nanmean(values_B[:, known], axis=0)
+    lower[known], upper[known] = band(values_B[:, known], level)
+    return mean, lower, upper

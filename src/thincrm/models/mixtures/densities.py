@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.errors import InvalidInput
+from thincrm.models.mixtures.cells import ColumnLaw
 from thincrm.models.mixtures.clusters import Params
 from thincrm.models.mixtures.draws import MixtureDraw
 from thincrm.models.mixtures.new_rows import MixtureRows
@@ -39,16 +40,24 @@ class MixtureDensities(MixtureRows):
         seen = self.values_[:, place]
         grid = np.linspace(np.nanmin(seen), np.nanmax(seen), _GRID)
         y_G = grid if y is None else _numbers("y", y)
-        law = self._law()
+        if y is None and self.layout_.kinds[place] == "count":
+            y_G = np.unique(np.round(grid))
         table = np.full((y_G.size, len(self.columns_)), np.nan)
         table[:, place] = y_G
-        given = self._rows(table)
-        unit = float(self.scale_.spread_P[place])
+        cells = self._cells()
+        unit_G = cells.log_units(table)
+        parts = [cells.rows(table, np.tile(row, (y_G.size, 1))) for row in self._some(rows)]
 
         def of(draw: MixtureDraw) -> Float:
+            weight_TA, packed = self._weights(draw, rows), cells.law.packed(draw.params)
             log_GA = np.empty((y_G.size, draw.log_mass.size))
-            law.log_density(0, y_G.size, given, law.packed(draw.params), log_GA)
-            return np.asarray(self._weights(draw, rows) @ np.exp(log_GA).T / unit)
+            out_TG = np.empty((len(rows), y_G.size))
+            for here, part in zip(
+                np.array_split(np.arange(len(rows)), len(parts)), parts, strict=True
+            ):
+                cells.law.log_density(0, y_G.size, part, packed, log_GA)
+                out_TG[here] = weight_TA[here] @ np.exp(log_GA - unit_G[:, None]).T
+            return out_TG
 
         return self._table("y", y_G, rows, of, level)
 
@@ -61,11 +70,14 @@ class MixtureDensities(MixtureRows):
         """
         place, rows = self._asked(column, t)
         y_G = _numbers("y", y)
-        standard = (y_G - self.scale_.level_P[place]) / self.scale_.spread_P[place]
-        law, among = self._law(), self._among_moving(place)
 
         def of(draw: MixtureDraw) -> Float:
-            return mixture_cdf(law, draw.params, among, standard, self._weights(draw, rows))
+            weight_TA = self._weights(draw, rows)
+            parts = []
+            for found, weight in self._laws(draw.params, place, rows, weight_TA):
+                standard = (y_G - found.level) / found.unit
+                parts.append(mixture_cdf(found.law, found.params, found.column, standard, weight))
+            return np.concatenate(parts)
 
         return self._table("y", y_G, rows, of, level)
 
@@ -82,18 +94,31 @@ class MixtureDensities(MixtureRows):
         q_Q = _numbers("q", q)
         if np.any((q_Q <= 0) | (q_Q >= 1)):
             raise InvalidInput("q must lie strictly between 0 and 1.")
-        law, among = self._law(), self._among_moving(place)
-        centre, unit = float(self.scale_.level_P[place]), float(self.scale_.spread_P[place])
 
-        def of(draw: MixtureDraw) -> Float:
-            weight = self._weights(draw, rows)
-            found = mixture_quantile(law, draw.params, among, q_Q, weight)
-            return np.asarray(found * unit + centre)
+        def of(params: Params, weight_TA: Float) -> Float:
+            parts = []
+            for found, weight in self._laws(params, place, rows, weight_TA):
+                part = mixture_quantile(found.law, found.params, found.column, q_Q, weight)
+                parts.append(part * found.unit + found.level)
+            return np.concatenate(parts)
 
-        table = self._table("q", q_Q, rows, of, level)
-        pooled = mixture_quantile(law, self._pooled(), among, q_Q, self._pooled_weights(rows))
-        table["predictive"] = (pooled * unit + centre).T.ravel()
+        table = self._table(
+            "q", q_Q, rows, lambda draw: of(draw.params, self._weights(draw, rows)), level
+        )
+        table["predictive"] = of(self._pooled(), self._pooled_weights(rows)).T.ravel()
         return table
+
+    def _some(self, rows: Float) -> Float:
+        """Return the covariates at which laws differ: all, or any one."""
+        return rows if self._cells().moves else rows[:1]
+
+    def _laws(
+        self, params: Params, place: int, rows: Float, weight_TA: Float
+    ) -> Iterator[tuple[ColumnLaw, Float]]:
+        """Yield laws of a column with the weights of the covariates they hold at."""
+        cells, some = self._cells(), self._some(rows)
+        for row, weight in zip(some, np.array_split(weight_TA, len(some)), strict=True):
+            yield cells.column(params, place, row), weight
 
     def _table(
         self, name: str, value_G: Float, rows: Float, of: Callable[[MixtureDraw], Float],
@@ -128,12 +153,11 @@ class MixtureDensities(MixtureRows):
         if column is not None and str(column) not in names:
             raise InvalidInput(f"Y has no column {column!r}: its columns are {', '.join(names)}.")
         place = 0 if column is None else names.index(str(column))
-        if not self._moving()[place]:
+        if not self.layout_.moving[place]:
             raise InvalidInput(f"Y's column {names[place]!r} is constant: it has no density.")
+        if self.layout_.kinds[place] == "category":
+            raise InvalidInput(f"Y's column {names[place]!r} has categories: see clusters().")
         return place, rows
-
-    def _among_moving(self, place: int) -> int:
-        return int(self._moving()[:place].sum())
 
 
 def _numbers(name: str, values: Any) -> Float:

@@ -10,10 +10,9 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.errors import check_count
+from thincrm.inference.diagnostics import spread_rows
 from thincrm.models.arviz_groups import Variables, gather, scalar_groups, time_coordinates
-from thincrm.models.diagnostics import spread_rows
 from thincrm.models.mixtures.densities import MixtureDensities
-from thincrm.models.mixtures.moments import column_moments
 from thincrm.models.tables import flat
 from thincrm.numerics.arrays import Float
 
@@ -52,10 +51,10 @@ class MixtureExport(MixtureDensities):
         n_times: the t dimension holds at most so many of the fit's covariates, evenly spread.
         """
         check_is_fitted(self)
-        tables, known, moving = self._tables, self.covariates_, self._moving()
+        tables, known = self._tables, self.covariates_
         posterior, stats, place_CS = scalar_groups(self.draws_, known)
         places = spread_rows(len(known.rows), check_count("n_times", n_times))
-        rows, law = known.rows[places], self._law()
+        rows = known.rows[places]
 
         def kept(values_B: Float) -> Float:
             return np.asarray(values_B[place_CS], np.float32)
@@ -64,8 +63,7 @@ class MixtureExport(MixtureDensities):
         share = tables.together(lambda d: self._weights(d, rows), weighed=False)
         for name, values in (("activation", opened), ("share", share)):
             posterior[name] = (("chain", "draw", "t", "cluster"), kept(values))
-        parts = tables.moments(lambda d: column_moments(law, d.params), self.scale_, moving)
-        for name, values in zip(("mean", "sd"), parts, strict=True):
+        for name, values in zip(("mean", "sd"), tables.moments(self._moments()), strict=True):
             dims = ("chain", "draw", "cluster", "column")
             posterior[name] = (dims, kept(np.swapaxes(values, 1, 2)))
         chains = {"chain": np.arange(place_CS.shape[0]), "draw": np.arange(place_CS.shape[1])}
@@ -73,7 +71,7 @@ class MixtureExport(MixtureDensities):
         coordinates = {
             **chains,
             "cluster": np.arange(tables.n_clusters),
-            "column": self.columns_[moving].astype(str).to_numpy(str),
+            "column": np.array(self._cells().entries(self.columns_)),
             **times,
         }
         groups: dict[str, tuple[Variables, dict[str, Any]]] = {

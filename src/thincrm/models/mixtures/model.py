@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from os import PathLike
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,13 +12,22 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import validate_data
 
 from thincrm.data.covariates import Covariates
-from thincrm.data.tables import as_numbers, column_names, refuse_infinite, scale_of
+from thincrm.data.tables import as_numbers, column_names, refuse_infinite
 from thincrm.errors import InvalidInput, InvalidType, check_count
 from thincrm.levy import GammaProcess
 from thincrm.models.base import Factors, Parts
 from thincrm.models.given_rows import refuse_other_order
+from thincrm.models.mixtures.cells import Cells
+from thincrm.models.mixtures.censored import RegressionStats
+from thincrm.models.mixtures.chosen_cells import cells_of
 from thincrm.models.mixtures.cluster_tables import ClusterTables
-from thincrm.models.mixtures.clusters import Rows
+from thincrm.models.mixtures.columns import (
+    coded,
+    found_kinds,
+    layout_of,
+    levels_of,
+    said_kinds,
+)
 from thincrm.models.mixtures.diagonal import DiagonalHyper, DiagonalParams, DiagonalStats
 from thincrm.models.mixtures.draws import MixtureDraw
 from thincrm.models.mixtures.evidence import MixtureEvidence
@@ -26,6 +35,12 @@ from thincrm.models.mixtures.export import MixtureExport
 from thincrm.models.mixtures.full import FullHyper, FullParams, FullStats
 from thincrm.models.mixtures.gaussian import GaussianClusters
 from thincrm.models.mixtures.likelihood import MixtureLikelihood
+from thincrm.models.mixtures.mixed import MixedClusters, MixedHyper, MixedParams, MixedStats
+from thincrm.models.mixtures.regression import (
+    RegressionClusters,
+    RegressionHyper,
+    RegressionParams,
+)
 from thincrm.models.mixtures.shards import MixtureLocal, as_shards
 from thincrm.models.mixtures.state import MixtureOwn
 from thincrm.models.mixtures.storage import MixtureFiles
@@ -55,9 +70,12 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
     thinning : thinning function or None
         Where clusters are open: Bump(), SigmoidGP(), ProbitRVM(), ... or Always() for an ordinary
         mixture. None: Bump().
-    likelihood : GaussianClusters or None
-        The law inside clusters. None: by the columns, and said; numbers are normal, with full
-        covariances where there are at most 8 columns and else independent ones.
+    likelihood : GaussianClusters, RegressionClusters, MixedClusters or None
+        The law inside clusters. Of RegressionClusters() the response is the first column of the
+        table; lines are in the other columns or, if there are none, in t. None: by the columns of
+        a data frame, and said. Categories (text, True and False) and counts (whole numbers from 0
+        on) are mixed; numbers alone are normal, with full covariances where there are at most 8
+        columns and else independent ones.
     gates : {"shared", "weighted", "observation"}
         One gate for all rows at a covariate value; or the gate's average as a weight
         (kernel-weighted mixtures); or one gate for every row.
@@ -86,10 +104,10 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         The partition that minimises the expected variation of information, largest cluster first.
     n_clusters_ : Series
         Draws of the number of clusters that have rows.
-    likelihood_ : GaussianClusters
+    likelihood_ : GaussianClusters, RegressionClusters or MixedClusters
         The law inside clusters, given or chosen.
     draws_ : list of MixtureDraw
-        Kept draws, in standard units (`scale_`).
+        Kept draws, in standard units (`layout_`).
     trace_ : DataFrame
         Label-free quantities after every sweep.
     complete_ : bool
@@ -97,7 +115,11 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
     """
 
     atoms: ClassVar[str] = "clusters"
-    likelihoods: ClassVar[tuple[type, ...]] = (GaussianClusters,)
+    likelihoods: ClassVar[tuple[type, ...]] = (
+        GaussianClusters,
+        RegressionClusters,
+        MixedClusters,
+    )
     stores: ClassVar[tuple[type, ...]] = (
         MixtureDraw,
         MixtureEvidence,
@@ -109,6 +131,12 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         FullHyper,
         FullParams,
         FullStats,
+        MixedHyper,
+        MixedParams,
+        MixedStats,
+        RegressionHyper,
+        RegressionParams,
+        RegressionStats,
     )
 
     def __init__(
@@ -147,7 +175,9 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         tags.input_tags.allow_nan = True
         return tags
 
-    def fit(self, X: Any, y: Any = None, *, t: Any = None, out: str | Path | None = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, t: Any = None, out: str | PathLike[str] | None = None
+    ) -> Self:
         """Fit to a table X (rows by columns, NaN where a cell is missing) with covariates t.
 
         Parameters
@@ -169,14 +199,14 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         self.seed_ = seed_of(self.random_state)
         self._factors()
         if self.likelihood is None and not self.quiet:
-            sys.stderr.write(f"thincrm: {self._chosen()}\n")
+            said = f"columns: {said_kinds(self.layout_)}; likelihood={self.likelihood_!r}"
+            sys.stderr.write(f"thincrm: {said}\n")
         self._start(out)
         return self
 
     def _read(self, X: Any) -> int:
         self.values_ = value = self._values(X, reset=True)
-        self.scale_ = scale_of(value, self.columns_, centred=True)
-        if not self._moving().any():
+        if not self.layout_.moving.any():
             rows = "1 sample" if len(value) == 1 else f"{len(value)} samples"
             raise InvalidInput(
                 f"Y has {rows} and no column that varies: there is nothing to tell clusters by."
@@ -184,29 +214,43 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         return len(value)
 
     def _values(self, X: Any, *, reset: bool) -> Float:
-        """Return checked values; remember (reset) or check the columns."""
+        """Return checked cells as numbers; remember (reset) or check the columns."""
         table = X.to_frame() if isinstance(X, pd.Series) else X
+        kinds, levels = self._kinds(table) if reset else (self.layout_.kinds, self.layout_.levels)
+        if "category" in kinds and isinstance(table, pd.DataFrame) and len(kinds) == table.shape[1]:
+            table = coded(table, kinds, levels)
         checked = validate_data(
             self, as_numbers(table), reset=reset, dtype=np.float64, ensure_all_finite=False
         )
         if reset:
             self.columns_ = column_names(table, checked.shape[1])
         refuse_infinite(checked, self.columns_)
+        if reset:
+            kinds = kinds or ["number"] * checked.shape[1]
+            levels = levels or [()] * checked.shape[1]
+            self.layout_ = layout_of(checked, self.columns_, kinds, levels)
         return np.asarray(checked)
 
+    def _kinds(self, table: Any) -> tuple[list[str], list[tuple[str, ...]]]:
+        """Return the columns' kinds, and the values of categories; arrays hold numbers."""
+        kinds = found_kinds(table)
+        if not isinstance(self.likelihood, MixedClusters | None):
+            kinds = ["number"] * len(kinds)
+        return kinds, levels_of(table, kinds) if kinds else []
+
     @property
-    def likelihood_(self) -> GaussianClusters:
+    def likelihood_(self) -> GaussianClusters | RegressionClusters | MixedClusters:
         """Return the law inside clusters, given or chosen."""
         if self.likelihood is not None:
             found: GaussianClusters = self.likelihood
             return found
-        few = int(self._moving().sum()) <= _FEW_COLUMNS
+        if self.layout_.places("count").size or self.layout_.places("category").size:
+            return MixedClusters()
+        few = int(self.layout_.moving.sum()) <= _FEW_COLUMNS
         return GaussianClusters("full" if few else "diagonal")
 
-    def _chosen(self) -> str:
-        n_columns = int(self._moving().sum())
-        columns = "1 column of numbers" if n_columns == 1 else f"{n_columns} columns of numbers"
-        return f"{columns}, likelihood={self.likelihood_!r}."
+    def _cells(self) -> Cells:
+        return cells_of(self.likelihood_, self.layout_, self.covariates_)
 
     def _factors(self) -> Factors:
         """Return the checked factors, or a sentence on why they do not fit together."""
@@ -223,15 +267,13 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
             raise InvalidType(f"likelihood must be {names}, got {type(chosen).__name__}.")
         n_clusters = check_count("max_clusters", self.max_clusters, most=MOST_CLUSTERS)
         n_background = check_count("n_background", self.n_background, 0, n_clusters - 1)
-        likelihood = MixtureLikelihood(chosen.law(), self.gates)
+        likelihood = MixtureLikelihood(self._cells().law, self.gates)
         return Factors(levy, thinning, likelihood, n_clusters, n_background)
 
     def _parts(self, known: Covariates) -> Parts:
-        return Parts(as_shards(self._rows(self.values_), known.row, known.trials))
-
-    def _rows(self, value: Float) -> Rows:
-        """Return rows in standard units, constant columns left out."""
-        return self.likelihood_.rows(self.scale_.standard(value)[:, self._moving()])
+        times = self.covariates_.rows[self.covariates_.row]
+        rows = self._cells().rows(self.values_, times)
+        return Parts(as_shards(rows, known.row, known.trials))
 
     def _adopt(self, draws: list[MixtureDraw], trace: list[dict[str, float]]) -> None:
         super()._adopt(draws, trace)

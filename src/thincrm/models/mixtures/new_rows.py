@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
@@ -69,7 +70,7 @@ class MixtureRows(MixtureResults):
         with using_threads(self.n_threads):
             found = [logsumexp(log_NA, axis=1) for _, _, log_NA in self._joint(rows, times)]
         log_N = logsumexp(found, axis=0) - np.log(len(found))
-        return np.asarray(log_N - self._log_units(X))
+        return np.asarray(log_N - self._cells().log_units(self._values(X, reset=False)))
 
     def score(self, X: Any, y: Any = None, *, t: Any = None) -> float:
         """Return the mean over rows of `score_samples`."""
@@ -79,7 +80,8 @@ class MixtureRows(MixtureResults):
         """Return X without holes: `.mean`, `.lower`, `.upper`, each shaped and labelled like X.
 
         A hole's law is that of a new value: the row's cluster given its seen cells and t, then the
-        cell given the others, averaged over draws.
+        cell given the others, averaged over draws. A category has its likeliest value in all
+        three.
         """
         check_is_fitted(self)
         value = self._values(X, reset=False)
@@ -91,48 +93,49 @@ class MixtureRows(MixtureResults):
             hole = np.isnan(value[holed])
             for table, part in zip(out, self._fill(value[holed], times[holed], level), strict=True):
                 table[holed] = np.where(hole, part, table[holed])
-        return Imputation(*(like(X, table) for table in out))
+        return Imputation(*(self._like(X, table) for table in out))
 
     def _fill(self, value: Float, times: Float, level: float) -> tuple[Float, Float, Float]:
-        """Return mean, lower and upper of every cell of some rows, in the columns' units."""
-        law, rows, moving = self._law(), self._rows(value), self._moving()
-        draws = self._places()
-        hole = np.isnan(value[:, moving])
+        """Return mean, lower and upper of every cell of some rows; a category's likeliest value."""
+        cells, draws, hole = self._cells(), self._places(), np.isnan(value)
+        rows = cells.rows(value, times)
         n_each = max(1, _SAMPLES // draws.size) if hole.sum() * _SAMPLES < 2e7 else 1
         samples = np.empty((draws.size * n_each, int(hole.sum())), np.float32)
         total, place = np.zeros(hole.shape), 0
         with using_threads(self.n_threads):
             for b, draw, log_NA in self._joint(rows, times):
-                packed = law.packed(draw.params)
                 chance_NA = np.exp(log_NA - logsumexp(log_NA, axis=1, keepdims=True))
                 rng = sweep_generator(self.seed_, _IMPUTE, b)
-                total += self._means(rows, chance_NA, packed)
+                total += self._means(rows, chance_NA, draw)
                 for _ in range(n_each):
                     label_N = _pick(rng, chance_NA)
-                    filled = law.fill(fresh_key(rng), rows, label_N, packed, True)
+                    filled = cells.fill(fresh_key(rng), rows, label_N, draw.params, True)
                     samples[place] = filled[hole]
                     place += 1
-        lower, upper = np.full((2, *hole.shape), np.nan)
+        mean, lower, upper = total / draws.size, *np.full((2, *hole.shape), np.nan)
         lower[hole], upper[hole] = band(samples, level)
-        mean, low, high = (self._back(part) for part in (total / draws.size, lower, upper))
-        return mean, low, high
+        of_category = np.array([kind == "category" for kind in self.layout_.kinds])
+        likeliest = np.full(hole.shape, np.nan)
+        likeliest[hole] = [_mode(part) for part in samples.T] if of_category.any() else np.nan
+        for part in (mean, lower, upper):
+            part[:, of_category] = likeliest[:, of_category]
+        return mean, lower, upper
 
-    def _means(self, rows: Rows, chance_NA: Float, packed: Any) -> Float:
+    def _means(self, rows: Rows, chance_NA: Float, draw: MixtureDraw) -> Float:
         """Return cells, holes at their means over the clusters a row may be of."""
-        law = self._law()
-        total = np.zeros((len(chance_NA), int(self._moving().sum())))
+        total = np.zeros((len(chance_NA), len(self.columns_)))
         for a in range(chance_NA.shape[1]):
             here = np.flatnonzero(chance_NA[:, a] > 1e-12)
-            if not here.size:
-                continue
-            label = np.full(here.size, a, np.int32)
-            part = law.fill(np.uint64(0), take_rows(rows, here), label, packed, False)
-            total[here] += part * chance_NA[here, a, None]
+            if here.size:
+                label, some = np.full(here.size, a, np.int32), take_rows(rows, here)
+                part = self._cells().fill(np.uint64(0), some, label, draw.params, False)
+                total[here] += part * chance_NA[here, a, None]
         return total
 
     def sample_predictive(self, t: Any = None, n_samples: int = 1) -> Float:
         """Return (n_samples, N, P) new tables at covariates t, in the columns' units.
 
+        A category is its place among the column's values in order.
         Each comes from one of the kept draws; with shared gates the rows of a table that have the
         same t share theirs. None: the covariates of the fit.
         """
@@ -147,7 +150,7 @@ class MixtureRows(MixtureResults):
             rng = sweep_generator(self.seed_, _PREDICT, s)
             draw = self.draws_[int(rng.integers(len(self.draws_)))]
             label_N = _pick(rng, self._shares(rng, draw, rows)[at.row])
-            out[s] = self._back(self._law().sample(rng, draw.params, label_N))
+            out[s] = self._cells().sample(rng, draw.params, label_N, times)
         return out
 
     def _shares(self, rng: np.random.Generator, draw: MixtureDraw, rows: Float) -> Float:
@@ -171,7 +174,7 @@ class MixtureRows(MixtureResults):
         check_is_fitted(self)
         value = self._values(X, reset=False)
         times = times_of(self.covariates_, self.thinning_.varies, X, t, len(value))
-        return self._rows(value), times
+        return self._cells().rows(value, times), times
 
     def _places(self) -> Int:
         """Return which draws to predict with: all, or some spread evenly over them."""
@@ -180,7 +183,7 @@ class MixtureRows(MixtureResults):
 
     def _joint(self, rows: Rows, times: Float) -> Iterator[tuple[int, MixtureDraw, Float]]:
         """Yield (place of the draw, draw, (N, A) logs of weight times density), draw by draw."""
-        law = self._law()
+        law = self._cells().law
         distinct, place_N = np.unique(times, axis=0, return_inverse=True)
         for b in self._places().tolist():
             draw = self.draws_[b]
@@ -192,22 +195,28 @@ class MixtureRows(MixtureResults):
                 log_joint_density(law, rows, draw.params, log_weight[place_N.reshape(-1)]),
             )
 
-    def _log_units(self, X: Any) -> Float:
-        """Return the (N,) logs of the units of seen cells, constant columns left out."""
-        seen = ~np.isnan(self._values(X, reset=False))[:, self._moving()]
-        return np.asarray(seen @ np.log(self.scale_.spread_P[self._moving()]))
-
-    def _back(self, moving: Float) -> Float:
-        """Return standard values of the moving columns as all columns in their units."""
-        out = np.zeros((*moving.shape[:-1], len(self.columns_)))
-        out[..., self._moving()] = moving
-        return self.scale_.back(out)
-
-    def _rows(self, value: Float) -> Rows:
-        raise NotImplementedError
+    def _like(self, X: Any, value: Float) -> Any:
+        """Return cells as X came, categories as their values."""
+        table = like(X.to_frame() if isinstance(X, pd.Series) else X, value)
+        if isinstance(X, pd.Series):
+            return table.iloc[:, 0]
+        if isinstance(X, pd.DataFrame) and "category" in self.layout_.kinds:
+            parts = {}
+            for place, levels in enumerate(self.layout_.levels):
+                column = table.iloc[:, place]
+                known = [*levels, None]
+                parts[place] = column.map(lambda code, k=known: k[int(code)]) if levels else column
+            table = pd.DataFrame(parts, index=table.index)
+            table.columns = X.columns
+        return table
 
     def _values(self, X: Any, *, reset: bool) -> Float:
         raise NotImplementedError
+
+
+def _mode(values: np.ndarray) -> float:
+    found, count = np.unique(values, return_counts=True)
+    return float(found[count.argmax()])
 
 
 def _pick(rng: np.random.Generator, chance_NA: Float) -> np.ndarray:

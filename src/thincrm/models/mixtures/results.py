@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -10,14 +11,13 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import Covariates
-from thincrm.data.tables import Scale
 from thincrm.errors import InvalidInput, check_between
 from thincrm.models.base import Model
-from thincrm.models.mixtures.cluster_tables import ClusterTables
-from thincrm.models.mixtures.clusters import Clusters
+from thincrm.models.mixtures.cells import Cells
+from thincrm.models.mixtures.cluster_tables import ClusterTables, mean_and_band
+from thincrm.models.mixtures.columns import Layout
 from thincrm.models.mixtures.draws import MixtureDraw, predictive_weights
 from thincrm.models.mixtures.evidence import Gating
-from thincrm.models.mixtures.moments import column_moments
 from thincrm.models.mixtures.partition import CredibleBall, spread
 from thincrm.models.mixtures.weights import seen_weights
 from thincrm.models.tables import band, time_columns
@@ -26,14 +26,14 @@ from thincrm.numerics.arrays import Bool, Float, Int
 __all__ = ["MixtureResults"]
 
 _MOST_SIMILAR = 1000  # rows of the similarity matrix
-_BANDS = {"mean": ("mean", "lower", "upper"), "sd": ("sd", "sd_lower", "sd_upper")}
+_BANDS = (("mean", "lower", "upper"), ("sd", "sd_lower", "sd_upper"))
 
 
 class MixtureResults(Model):
     """Clusters of a fitted `MixtureModel`: the partition, parameters, shares through t."""
 
     covariates_: Covariates
-    scale_: Scale
+    layout_: Layout
     columns_: pd.Index
     draws_: list[MixtureDraw]
     values_: Float
@@ -77,21 +77,18 @@ class MixtureResults(Model):
     def clusters(self, level: float = 0.9) -> pd.DataFrame:
         """Return every cluster's mean and standard deviation of every column, in its units.
 
-        Indexed by cluster and column; columns mean, lower, upper, sd, sd_lower, sd_upper.
+        Indexed by cluster and column; columns mean, lower, upper, sd, sd_lower, sd_upper. A
+        category has a row for each of its values: its probability. Of lines there are the mean
+        response, the deviation around the line, and the slopes.
         """
         check_is_fitted(self)
-        law, moving_P, tables = self._law(), self._moving(), self._tables
-        parts = tables.moments(lambda d: column_moments(law, d.params), self.scale_, moving_P)
-        constant = {"mean": self.scale_.level_P, "sd": np.zeros(moving_P.size)}
-        columns = {}
-        for (what, names), value_BPL in zip(_BANDS.items(), parts, strict=True):
-            found = np.nanmean(value_BPL, axis=0), *band(value_BPL, level)
-            for name, part_PL in zip(names, found, strict=True):
-                out_LP = np.tile(constant[what], (tables.n_clusters, 1))
-                out_LP[:, moving_P] = part_PL.T
-                columns[name] = out_LP.ravel()
+        cells, tables = self._cells(), self._tables
+        columns: dict[str, Float] = {}
+        for names, value_BEL in zip(_BANDS, tables.moments(self._moments()), strict=True):
+            found = mean_and_band(value_BEL, level)
+            columns |= {name: part.T.ravel() for name, part in zip(names, found, strict=True)}
         index = pd.MultiIndex.from_product(
-            [range(tables.n_clusters), self.columns_], names=["cluster", "column"]
+            [range(tables.n_clusters), cells.entries(self.columns_)], names=["cluster", "column"]
         )
         return pd.DataFrame(columns, index=index)
 
@@ -204,14 +201,12 @@ class MixtureResults(Model):
         used[:, : draw.n_used] = draw.counts[place[fitted]] > 0
         return fitted, used, known.trials[place[fitted]]
 
-    def _law(self) -> Clusters:
-        """Return the law inside clusters."""
-        law: Clusters = self._factors().likelihood.clusters
-        return law
+    def _moments(self) -> Callable[[MixtureDraw], tuple[Float, Float]]:
+        cells = self._cells()
+        return lambda draw: cells.moments(draw.params)
 
-    def _moving(self) -> Bool:
-        """Return the columns that are not constant: the others say nothing of clusters."""
-        return np.asarray(self.scale_.spread_P > 0)
+    def _cells(self) -> Cells:
+        raise NotImplementedError
 
 
 def _places(known: Float, rows: Float) -> Int:

@@ -12,6 +12,7 @@ from thincrm.files.checks import floats, is_count, need, places, positive
 from thincrm.inference.run_log import ChainState
 from thincrm.models.checks import check_like, check_scalars
 from thincrm.models.codec import pack_words, unpack_words
+from thincrm.models.mixtures.columns import KINDS, Layout
 from thincrm.models.mixtures.draws import MixtureDraw
 from thincrm.models.mixtures.evidence import MixtureEvidence
 from thincrm.models.mixtures.shards import MixtureLocal
@@ -21,7 +22,7 @@ from thincrm.ports import State
 
 __all__ = ["MixtureFiles"]
 
-_DATA = {"values", "columns", "named", "scale"}
+_DATA = {"values", "columns", "named", "scale", "kinds", "levels"}
 
 
 class MixtureFiles(StoredModel):
@@ -30,7 +31,7 @@ class MixtureFiles(StoredModel):
     columns_: pd.Index
     feature_names_in_: Any
     n_features_in_: int
-    scale_: Scale
+    layout_: Layout
     values_: Float
 
     def _pack_data(self) -> dict[str, Any]:
@@ -38,7 +39,9 @@ class MixtureFiles(StoredModel):
             "values": self.values_,
             "columns": pack_words(self.columns_),
             "named": hasattr(self, "feature_names_in_"),
-            "scale": self.scale_,
+            "scale": self.layout_.scale,
+            "kinds": list(self.layout_.kinds),
+            "levels": [list(levels) for levels in self.layout_.levels],
         }
 
     def _unpack_data(self, data: dict[str, Any]) -> int:
@@ -55,7 +58,18 @@ class MixtureFiles(StoredModel):
             floats(part, values.shape[1:], "the scale")
         need(np.all(data["scale"].spread_P >= 0), "the scale")
         need(np.any(data["scale"].spread_P > 0), "the scale")
-        self.scale_ = data["scale"]
+        kinds, levels = data["kinds"], data["levels"]
+        need(isinstance(kinds, list) and len(kinds) == values.shape[1], "the columns")
+        need(isinstance(levels, list) and len(levels) == values.shape[1], "the columns")
+        for place, (kind, part) in enumerate(zip(kinds, levels, strict=True)):
+            need(kind in KINDS and isinstance(part, list), "the columns")
+            need(all(isinstance(level, str) for level in part), "the categories")
+            seen = values[:, place][~np.isnan(values[:, place])]
+            if kind != "number":
+                need((seen >= 0).all() and (seen == np.round(seen)).all(), "the table")
+            need((len(part) > 0) == (kind == "category"), "the categories")
+            need(kind != "category" or (seen < len(part)).all(), "the categories")
+        self.layout_ = Layout(tuple(kinds), tuple(tuple(p) for p in levels), data["scale"])
         return len(values)
 
     def _check_draw(self, draw: Any) -> None:
