@@ -61,7 +61,7 @@ class ClusterTables:
         A cluster that is in no draw (rows that are never together for long) is described by those
         of the draw that hold most of its rows.
         """
-        belongs_UL = (self.homes[b][:, None] == np.arange(self.n_clusters)).astype(float)
+        belongs_UL = np.asarray(self.homes[b][:, None] == np.arange(self.n_clusters), float)
         for lost in np.flatnonzero(self.presence == 0.0):
             belongs_UL[self.overlaps[b][:, lost].argmax(), lost] = 1.0
         return belongs_UL

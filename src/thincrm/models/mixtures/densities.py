@@ -157,6 +157,7 @@ class MixtureDensities(MixtureRows):
             raise InvalidInput(f"Y's column {names[place]!r} is constant: it has no density.")
         if self.layout_.kinds[place] == "category":
             raise InvalidInput(f"Y's column {names[place]!r} has categories: see clusters().")
+        self._cells().column(self.draws_[0].params, place, rows[0])  # or a sentence
         return place, rows
 
 

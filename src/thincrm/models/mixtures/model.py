@@ -51,6 +51,7 @@ from thincrm.thinning import Bump
 __all__ = ["MOST_CLUSTERS", "MixtureModel"]
 
 MOST_CLUSTERS = 10_000
+_LENGTHS = (0.1, 1.0)  # median and spread: from a hundredth of t's range to all of it
 _FEW_COLUMNS = 8  # for which clusters have full covariances unless told
 
 
@@ -69,7 +70,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         GeneralizedGammaProcess or StableProcess. None: GammaProcess(), its mass learned.
     thinning : thinning function or None
         Where clusters are open: Bump(), SigmoidGP(), ProbitRVM(), ... or Always() for an ordinary
-        mixture. None: Bump().
+        mixture. None: Bump() with lengths from a hundredth of t's range to all of it.
     likelihood : GaussianClusters, RegressionClusters, MixedClusters or None
         The law inside clusters. Of RegressionClusters() the response is the first column of the
         table; lines are in the other columns or, if there are none, in t. None: by the columns of
@@ -260,7 +261,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
                 f"Clusters need masses in (0, inf), which {type(levy).__name__} does not give: use "
                 "GammaProcess, GeneralizedGammaProcess or StableProcess."
             )
-        thinning = Bump() if self.thinning is None else self.thinning
+        thinning = Bump(length=_LENGTHS) if self.thinning is None else self.thinning
         chosen = self.likelihood_
         if not isinstance(chosen, self.likelihoods):
             names = " or ".join(kind.__name__ for kind in self.likelihoods)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import logsumexp
+from scipy.special import expit, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import covariates
@@ -117,8 +117,10 @@ class MixtureRows(MixtureResults):
         of_category = np.array([kind == "category" for kind in self.layout_.kinds])
         likeliest = np.full(hole.shape, np.nan)
         likeliest[hole] = [_mode(part) for part in samples.T] if of_category.any() else np.nan
+        moving = self.layout_.moving
         for part in (mean, lower, upper):
             part[:, of_category] = likeliest[:, of_category]
+            part[:, ~moving] = self.layout_.scale.level_P[~moving]
         return mean, lower, upper
 
     def _means(self, rows: Rows, chance_NA: Float, draw: MixtureDraw) -> Float:
@@ -228,7 +230,7 @@ def _pick(rng: np.random.Generator, chance_NA: Float) -> np.ndarray:
 
 def _open_some(rng: np.random.Generator, log_odds_TA: Float) -> Bool:
     """Draw gates until one is open at every covariate."""
-    chance = 1.0 / (1.0 + np.exp(-log_odds_TA))
+    chance = expit(log_odds_TA)
     gates = rng.random(chance.shape) < chance
     for _ in range(_MOST_TRIES):
         shut = np.flatnonzero(~gates.any(1))
