@@ -51,6 +51,7 @@ def read_table(
     label: str | None = None,
     date_format: str | None = None,
     skip_bad: bool = False,
+    categories: bool | Sequence[str] = False,
 ) -> Table:
     """Read a table of numbers from a CSV, TSV, JSONL or Parquet file; empty cells are holes.
 
@@ -70,17 +71,19 @@ def read_table(
         How dates are written, in the manner of `strptime`; None: any usual form.
     skip_bad : bool
         Pass over rows that cannot be read, and count them.
+    categories : bool or sequence of str
+        Columns to read as texts; True: all that do not hold numbers; False: none, they are left
+        out.
     """
     known = column_names(path)
     reader = _covariate_reader(covariate, date, date_format)
     aside = [*reader.names, *([] if label is None else [label])]
     wanted = [name for name in known if name not in aside] if columns is None else list(columns)
     tally = Tally(Path(path), skip_bad)
-    choice = None if columns is not None else _numeric(path, wanted)
-    kept = wanted if choice is None else choice
+    kept, texts = _kept(path, wanted, categories, chosen=columns is not None)
     if not kept:
         raise InvalidInput(f"{tally.path.name} has no column of numbers to explain.")
-    values: list[list[float]] = []
+    values: list[list[Any]] = []
     labels: list[Any] = []
     for row in rows(path, list(dict.fromkeys([*aside, *kept]))):
         column = ""
@@ -89,7 +92,8 @@ def read_table(
                 raise ValueError(row.problem)
             cells = []
             for column in kept:
-                cells.append(_cell(row.cells[column]))
+                read = _text if column in texts else _cell
+                cells.append(read(row.cells[column]))
             for column in reader.names:
                 reader.read(row.cells[column])
         except ValueError as error:
@@ -102,8 +106,26 @@ def read_table(
         more = f": {tally.first}" if tally.first else "."
         raise InvalidInput(f"{tally.path} holds no rows{more}")
     index = pd.Index(labels, name=label or "line")
-    frame = pd.DataFrame(np.array(values), columns=pd.Index(kept), index=index)
+    whole = values if texts else np.array(values)
+    frame = pd.DataFrame(whole, columns=pd.Index(kept), index=index)
     return Table(frame, reader.series(index), tally.skipped, tally.first)
+
+
+def _kept(
+    path: str | Path, wanted: list[str], categories: bool | Sequence[str], *, chosen: bool
+) -> tuple[list[str], set[str]]:
+    """Return the columns to read, and those of them that hold texts."""
+    if categories is False:
+        return (wanted if chosen else _numeric(path, wanted)), set()
+    if categories is not True:
+        return wanted, set(categories)
+    return wanted, set(wanted) - set(_numeric(path, wanted))
+
+
+def _text(value: Any) -> str | None:
+    """Return a text, or None for a hole."""
+    said = "" if value is None else str(value).strip()
+    return None if said.lower() in _HOLES else said
 
 
 def _numeric(path: str | Path, names: Sequence[str]) -> list[str]:

@@ -11,7 +11,6 @@ from scipy.special import expit, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import covariates
-from thincrm.data.tables import like
 from thincrm.errors import check_count
 from thincrm.models.given_rows import Imputation, times_of
 from thincrm.models.mixtures.clusters import Rows, take_rows
@@ -197,20 +196,26 @@ class MixtureRows(MixtureResults):
                 log_joint_density(law, rows, draw.params, log_weight[place_N.reshape(-1)]),
             )
 
+    def as_given(self, value: Float) -> pd.DataFrame:
+        """Return cells as a data frame with the fit's columns, categories as their values."""
+        table = {}
+        for place, levels in enumerate(self.layout_.levels):
+            column = value[:, place]
+            if levels:
+                known = np.array([*levels, None], object)
+                column = known[np.where(np.isnan(column), len(levels), column).astype(int)]
+            table[place] = column
+        frame = pd.DataFrame(table)
+        frame.columns = self.columns_
+        return frame
+
     def _like(self, X: Any, value: Float) -> Any:
         """Return cells as X came, categories as their values."""
-        table = like(X.to_frame() if isinstance(X, pd.Series) else X, value)
         if isinstance(X, pd.Series):
-            return table.iloc[:, 0]
-        if isinstance(X, pd.DataFrame) and "category" in self.layout_.kinds:
-            parts = {}
-            for place, levels in enumerate(self.layout_.levels):
-                column = table.iloc[:, place]
-                known = [*levels, None]
-                parts[place] = column.map(lambda code, k=known: k[int(code)]) if levels else column
-            table = pd.DataFrame(parts, index=table.index)
-            table.columns = X.columns
-        return table
+            return pd.Series(value[:, 0], index=X.index, name=X.name)
+        if isinstance(X, pd.DataFrame):
+            return self.as_given(value).set_axis(X.index, axis=0).set_axis(X.columns, axis=1)
+        return value
 
     def _values(self, X: Any, *, reset: bool) -> Float:
         raise NotImplementedError
