@@ -44,8 +44,10 @@ from thincrm.models.mixtures.regression import (
 from thincrm.models.mixtures.shards import MixtureLocal, as_shards
 from thincrm.models.mixtures.state import MixtureOwn
 from thincrm.models.mixtures.storage import MixtureFiles
+from thincrm.models.reported import refuse_options
 from thincrm.models.seeds import seed_of
 from thincrm.numerics.arrays import Float
+from thincrm.report.page import Page
 from thincrm.thinning import Bump
 
 __all__ = ["MOST_CLUSTERS", "MixtureModel"]
@@ -279,3 +281,10 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
     def _adopt(self, draws: list[MixtureDraw], trace: list[dict[str, float]]) -> None:
         super()._adopt(draws, trace)
         self._tables = ClusterTables(self.draws_)
+
+    def report_page(self, **options: object) -> Page:
+        """Return the page of `thincrm.write_report`."""
+        from thincrm.models.mixtures.report import mixture_page  # noqa: PLC0415 - a page's weight
+
+        refuse_options(options, "cluster")
+        return mixture_page(self)
