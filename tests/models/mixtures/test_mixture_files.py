@@ -16,7 +16,7 @@ from thincrm.errors import DamagedFile
 from thincrm.inference.run_log import ChainState
 from thincrm.models.mixtures.gaussian import GaussianClusters
 
-Y, T, TRUTH = come_and_go(5)
+Y, T, *_ = come_and_go(5)
 GATES = ("shared", "weighted", "observation")
 
 

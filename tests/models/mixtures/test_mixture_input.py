@@ -8,7 +8,7 @@ from mixture_rows import come_and_go, small
 import thincrm as tc
 from thincrm.errors import InvalidInput, InvalidType
 
-Y, T, _ = come_and_go(5, n_rows=40)
+Y, T, *_ = come_and_go(5, n_rows=40)
 QUICK = {"n_sweeps": 6, "n_draws": 2}
 
 

@@ -13,7 +13,7 @@ from thincrm.models.mixtures.mixed import MixedClusters
 from thincrm.models.mixtures.regression import RegressionClusters
 from thincrm.models.mixtures.weights import draw_gates, seen_weights
 
-Y, T, TRUTH = come_and_go(5)
+Y, T, *_ = come_and_go(5)
 GATES = ("shared", "weighted", "observation")
 SHORT = {"n_sweeps": 15, "n_draws": 3}
 

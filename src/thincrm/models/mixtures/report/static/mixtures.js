@@ -3,7 +3,7 @@ const clusters = data.clusters.map((raw, id) => ({...raw, id,
   ...(raw.share_at ? {share_at: unpack(raw.share_at), open_at: unpack(raw.open_at)} : {})}));
 const MEASURES = {share_at: 'Share of new rows', open_at: 'Probability of being open'};
 const ENTRIES_SHOWN = 10;
-const number = (x) => (x === null ? '' : String(Number(x.toPrecision(4))).replace('-', '−'));
+const number = (x) => (x === null ? '' : String(Number(x.toPrecision(3))).replace('-', '−'));
 const clusterColour = (id) => d3.piecewise(d3.interpolateRgb, ramp())(clusters.length > 1 ? id / (clusters.length - 1) : 0.5);
 
 function clusterCard(cluster, width, measure) {
