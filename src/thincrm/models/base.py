@@ -8,6 +8,7 @@ diagnostics, exports, a plain report.
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from abc import abstractmethod
 from pathlib import Path
@@ -19,6 +20,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import Covariates, covariates
+from thincrm.data.rounding import rounded
 from thincrm.errors import InvalidInput, Sentence, check_count, either
 from thincrm.inference.diagnostics import Diagnostics
 from thincrm.inference.driver import Watch, run_chains
@@ -71,6 +73,7 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
     random_state: Any
     n_threads: int | None
     learn: bool
+    max_rows: int | None = 300
 
     covariates_: Covariates
     draws_: list[Any]
@@ -149,7 +152,19 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
             raise InvalidInput(
                 f"X and t have inconsistent numbers of samples: [{n_rows}, {known.row.size}]."
             )
-        return known
+        return self._fewer_rows(known)
+
+    def _fewer_rows(self, known: Covariates) -> Covariates:
+        """Return covariates with at most `max_rows` rows, and say so."""
+        most = None if self.max_rows is None else check_count("max_rows", self.max_rows)
+        fewer = rounded(known, most)
+        if fewer is not known and not self.quiet:
+            sys.stderr.write(
+                f"{len(known.rows):,} distinct covariates: curves are followed at "
+                f"{len(fewer.rows):,} of them (max_rows); every one of the {self.unit} keeps its "
+                "own.\n"
+            )
+        return fewer
 
     def _known(self) -> Covariates:
         """Return the covariates that the thinning function sees: one row if it ignores them."""

@@ -85,6 +85,9 @@ class FeatureModel(
         Independent chains.
     learn : bool
         Learn the Lévy measure's parameters too.
+    max_rows : int or None
+        Curves are followed at so many distinct covariates at most, those of neighbours pooled; the
+        rows keep their own. None: at all of them.
     random_state : int, RandomState or None
         The same int gives the same bits, on any number of threads.
     n_threads : int or None
@@ -129,6 +132,7 @@ class FeatureModel(
         n_draws: int = 100,
         n_chains: int = 1,
         learn: bool = True,
+        max_rows: int | None = 300,
         random_state: Any = None,
         n_threads: int | None = None,
         quiet: bool = False,
@@ -143,6 +147,7 @@ class FeatureModel(
         self.n_draws = n_draws
         self.n_chains = n_chains
         self.learn = learn
+        self.max_rows = max_rows
         self.random_state = random_state
         self.n_threads = n_threads
         self.quiet = quiet

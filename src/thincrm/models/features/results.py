@@ -140,7 +140,7 @@ class FeatureResults(Model):
         """
         check_is_fitted(self)
         n_samples = check_count("n_samples", n_samples)
-        times = self.covariates_.rows[self.covariates_.row] if t is None else None
+        times = self.covariates_.observed() if t is None else None
         times = self.covariates_.encode(t) if times is None else times
         known, order = self._grouped(times)
         back = np.argsort(order)
@@ -237,7 +237,10 @@ class FeatureResults(Model):
         log_odds = self._log_odds(draw, known.rows)
         if not self.shared_:
             return log_odds
-        fitted = {tuple(row): t for t, row in enumerate(self.covariates_.rows)}
+        at = self.covariates_
+        fitted = {tuple(row): t for t, row in enumerate(at.rows)}
+        if at.own is not None:
+            fitted |= {tuple(own): t for own, t in zip(at.own, at.row, strict=True)}
         place = np.array([fitted.get(tuple(row), -1) for row in known.rows])
         hits = np.where(place[:, None] >= 0, draw.hits[place], 0)
         trials = np.where(place >= 0, self.covariates_.trials[place], 0)

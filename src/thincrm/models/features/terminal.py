@@ -80,7 +80,7 @@ class FeatureTerminal(ModelTerminal[FeatureModel]):
     ) -> dict[str, float]:
         """Return errors and coverage at held-out cells, and the error of column means."""
         known, values = model.covariates_, model.values_
-        t = known.labels(known.rows[known.row])
+        t = known.labels(known.observed())
         hidden = ~np.isnan(values) & (np.random.default_rng(seed).random(values.shape) < share)
         if not hidden.any():
             raise InvalidInput("No cell is held out: raise --heldout.")

@@ -87,6 +87,9 @@ class TopicModel(
         document are an urn of s balls. 0: not at all, as in the paper; None: learned.
     learn : bool
         Learn the Lévy measure's parameters too.
+    max_rows : int or None
+        Curves are followed at so many distinct covariates at most, those of neighbours pooled; the
+        documents keep their own. None: at all of them.
     random_state : int, RandomState or None
         The same int gives the same bits, on any number of threads.
     n_threads : int or None
@@ -142,6 +145,7 @@ class TopicModel(
         concentration: float | None = None,
         burstiness: float | None = None,
         learn: bool = True,
+        max_rows: int | None = 300,
         random_state: Any = None,
         n_threads: int | None = None,
         vectorizer: Any = None,
@@ -158,6 +162,7 @@ class TopicModel(
         self.concentration = concentration
         self.burstiness = burstiness
         self.learn = learn
+        self.max_rows = max_rows
         self.random_state = random_state
         self.n_threads = n_threads
         self.vectorizer = vectorizer
