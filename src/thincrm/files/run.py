@@ -27,7 +27,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from thincrm.errors import DamagedFile, InvalidInput
+from thincrm.errors import DamagedFile, InvalidInput, either, resume_call
 from thincrm.files.folder import Folder, is_leftover
 from thincrm.files.lock import LOCK, is_lock, locked
 from thincrm.files.record import has_record, read_record, write_record
@@ -123,7 +123,11 @@ class RunFolder:
                     f"{path} holds a run that was stopped before it began: begin it there again."
                 )
             raise InvalidInput(
-                f"{path} holds no run: pass the folder that fit(out=...) or save(...) wrote."
+                f"{path} holds no run: ",
+                either(
+                    "pass the folder that fit(out=...) or save(...) wrote", "name a run's folder"
+                ),
+                ".",
             )
         folder.refuse_links("checkpoints", "draws")
         record = read_record(folder, "settings", "settings")
@@ -207,13 +211,15 @@ def refuse_taken(path: Path) -> None:
     strange = _strange(folder)  # first: a run that begins meanwhile has its settings by then
     if has_record(folder, "results"):
         raise InvalidInput(
-            f"{path} holds a finished run: thincrm.load({str(path)!r}) reads it; choose another "
-            "folder for a new one."
+            f"{path} holds a finished run: ",
+            either(f"thincrm.load({str(path)!r}) reads it", f"'thincrm report {path}' shows it"),
+            "; choose another folder for a new one.",
         )
     if has_record(folder, "settings"):
         raise InvalidInput(
-            f"{path} holds a run that has not finished: thincrm.resume({str(path)!r}) goes on "
-            "with it; choose another folder for a new one."
+            f"{path} holds a run that has not finished: ",
+            resume_call(path),
+            " goes on with it; choose another folder for a new one.",
         )
     if strange:
         raise InvalidInput(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from thincrm.errors import CannotWrite, DamagedFile
+from thincrm.errors import CannotWrite, DamagedFile, Sentence, either, resume_call
 from thincrm.files.checks import is_count
 from thincrm.files.run import RunFolder
 from thincrm.inference.interrupts import Interrupts
@@ -197,7 +197,7 @@ class RunLog:
             if not self.draws:
                 raise KeyboardInterrupt from error
             warnings.warn(
-                f"{self.describe()} thincrm.resume({str(self._folder.path)!r}) goes on.",
+                Sentence(f"{self.describe()} ", resume_call(self._folder.path), " goes on."),
                 stacklevel=4,
             )
 
@@ -232,8 +232,14 @@ class RunLog:
         self._try_to_write("results", self._results(complete=True))
         if self._complaint:
             warnings.warn(
-                f"The results are not on disk: {self._complaint} They are in memory: "
-                "model.save(...) writes them elsewhere.",
+                Sentence(
+                    f"The results are not on disk: {self._complaint} ",
+                    either(
+                        "They are in memory: model.save(...) writes them elsewhere",
+                        "Once there is space, 'thincrm resume' goes on",
+                    ),
+                    ".",
+                ),
                 stacklevel=2,
             )
 

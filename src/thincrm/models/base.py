@@ -19,12 +19,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import Covariates, covariates
-from thincrm.errors import InvalidInput, check_count
+from thincrm.errors import InvalidInput, Sentence, check_count, either
+from thincrm.inference.diagnostics import Diagnostics
 from thincrm.inference.driver import Watch, run_chains
 from thincrm.inference.engine import Threads
 from thincrm.inference.run_log import RunLog
 from thincrm.inference.schedule import Schedule
-from thincrm.models.diagnostics import Diagnostics
+from thincrm.models.reported import Reported
 from thincrm.models.seeds import seed_of
 from thincrm.models.stored import StoredModel
 from thincrm.models.tables import AtomTables, flat, scalar, write_tables
@@ -52,7 +53,7 @@ class Parts(NamedTuple):
     facts: Any = None
 
 
-class Model(StoredModel, Diagnostics, BaseEstimator):  # type: ignore[misc]
+class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[misc]
     """An estimator: a likelihood, and how its data are read.
 
     A model of one's own writes `__init__` (with levy, thinning, n_sweeps, n_draws, n_chains, learn,
@@ -129,8 +130,17 @@ class Model(StoredModel, Diagnostics, BaseEstimator):  # type: ignore[misc]
         if t is None:
             if getattr(self.thinning, "varies", True):
                 warnings.warn(
-                    f"No covariate t was given: all {self.unit} share one, so {self.atoms} cannot "
-                    "come and go. Pass t=, or thinning=Always() to say so.",
+                    Sentence(
+                        "No covariate",
+                        either(" t", ""),
+                        f" was given: all {self.unit} share one, so {self.atoms} cannot come and "
+                        "go. ",
+                        either(
+                            "Pass t=, or thinning=Always() to say so",
+                            "Say --thinning always if that is meant",
+                        ),
+                        ".",
+                    ),
                     stacklevel=4,
                 )
             t = np.zeros(n_rows)

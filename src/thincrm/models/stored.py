@@ -15,7 +15,13 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import Covariates
-from thincrm.errors import DamagedFile, InvalidInput, ThincrmError
+from thincrm.errors import (
+    DamagedFile,
+    InvalidInput,
+    Sentence,
+    ThincrmError,
+    resume_call,
+)
 from thincrm.files.checks import is_count, need
 from thincrm.files.run import RunFolder
 from thincrm.inference.run_log import ChainState, RunLog, how_far, read_checkpoint, rows_of
@@ -199,8 +205,9 @@ class StoredModel:
     def _take(self, folder: RunFolder, draws: list[Any], rows: list[Row]) -> None:
         if not draws:
             raise InvalidInput(
-                f"{folder.path} has no draws yet: thincrm.resume({str(folder.path)!r}) goes on "
-                "with the run."
+                f"{folder.path} has no draws yet: ",
+                resume_call(folder.path),
+                " goes on with the run.",
             )
         if not rows:
             raise DamagedFile(f"{folder.path} has draws but no trace of the sweeps they are from.")
@@ -238,9 +245,12 @@ class StoredModel:
             n_draws_C = [place.n_draws for place in places]
             if sum(n_draws_C) and not done:
                 warnings.warn(
-                    f"The run in {folder.path} has not finished: {sum(n_draws_C)} draws, "
-                    f"{how_far([place.sweep for place in places], schedule)}. "
-                    f"thincrm.resume({str(folder.path)!r}) goes on with it.",
+                    Sentence(
+                        f"The run in {folder.path} has not finished: {sum(n_draws_C)} draws, "
+                        f"{how_far([place.sweep for place in places], schedule)}. ",
+                        resume_call(folder.path),
+                        " goes on with it.",
+                    ),
                     stacklevel=4,
                 )
             return n_draws_C, rows, done

@@ -28,8 +28,10 @@ from thincrm.models.features.state import (
 )
 from thincrm.models.features.storage import FeatureFiles
 from thincrm.models.features.tables import FeatureTables
+from thincrm.models.reported import refuse_options
 from thincrm.models.seeds import seed_of
 from thincrm.numerics.arrays import Float
+from thincrm.report.page import Page
 from thincrm.thinning import SigmoidGP
 
 __all__ = ["MOST_FEATURES", "FeatureModel"]
@@ -229,6 +231,13 @@ class FeatureModel(
         """Return the rows in standard units, sorted by covariate, holes marked."""
         standard = self.scale_.standard(value[np.argsort(at.row, kind="stable")])
         return as_table(standard, at.trials, shared)
+
+    def report_page(self, **options: object) -> Page:
+        """Return the page of `thincrm.write_report`; it has no options."""
+        from thincrm.models.features.report import feature_page  # noqa: PLC0415 - a page's weight
+
+        refuse_options(options, "feature")
+        return feature_page(self)
 
     def fit_transform(self, X: Any, y: Any = None, *, t: Any = None) -> Float:
         """Fit, then return the rows' usages of the features."""

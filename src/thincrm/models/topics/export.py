@@ -9,8 +9,8 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.files import write_file
+from thincrm.inference.diagnostics import Diagnostics
 from thincrm.models import arviz_groups
-from thincrm.models.diagnostics import Diagnostics
 from thincrm.models.tables import flat
 from thincrm.models.topics import ldavis
 from thincrm.models.topics.predictions import TopicPredictions

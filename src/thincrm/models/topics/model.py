@@ -36,6 +36,7 @@ from thincrm.models.topics.storage import TopicFiles
 from thincrm.models.topics.tables import TopicTables
 from thincrm.models.topics.usage import TopicEvidence, Usage
 from thincrm.models.topics.usage_counts import DocumentTopics
+from thincrm.report.page import Page
 from thincrm.thinning import Always, ProbitRVM, SigmoidGP
 
 __all__ = ["TopicModel"]
@@ -303,6 +304,12 @@ class TopicModel(
     def _parts(self, known: Covariates) -> Parts:
         documents = tokens(self.counts_)
         return Parts(shards_of(documents, known.row.astype(np.int32)), facts_of(documents))
+
+    def report_page(self, **options: object) -> Page:
+        """Return the page of `thincrm.write_report`; options: texts, static."""
+        from thincrm.models.topics.report import topic_page  # noqa: PLC0415 - a page's weight
+
+        return topic_page(self, **options)
 
     def fit_transform(self, X: Any, y: Any = None, *, t: Any = None) -> Any:
         """Fit, then return the documents' shares of topics."""
