@@ -6,6 +6,8 @@ import math
 from numbers import Real
 from typing import Any
 
+from thincrm.printable import printable
+
 __all__ = [
     "CannotWrite",
     "DamagedFile",
@@ -22,7 +24,10 @@ __all__ = [
 
 
 class ThincrmError(Exception):
-    """Base of every error this library raises on purpose."""
+    """Base of every error this library raises on purpose; what it quotes is made printable."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class InvalidInput(ThincrmError, ValueError):

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import thincrm as tc
 from thincrm.cli import app
-from thincrm.cli.voice import in_shell
+from thincrm.cli.shell import in_shell
 from thincrm.gibbs.progress import Sweeps
 
 COMMANDS = (

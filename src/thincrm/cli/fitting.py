@@ -12,6 +12,7 @@ import typer
 from thincrm.cli import options as o
 from thincrm.cli.voice import Voice, check_run_place
 from thincrm.errors import InvalidInput
+from thincrm.printable import printable
 
 __all__ = ["FEATURES_EXAMPLE", "TOPICS_EXAMPLE", "features", "resume", "topics"]
 
@@ -194,7 +195,7 @@ def _run(out: Path) -> Iterator[None]:
         if not (out / "settings.json").exists():
             raise
         said = f"Interrupted before the first draw: 'thincrm resume {out}' goes on."
-        typer.secho(said, fg="red", err=True)
+        typer.secho(printable(said), fg="red", err=True)
         raise typer.Exit(_INTERRUPTED) from None
 
 

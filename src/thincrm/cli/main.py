@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import Annotated, Any
 
@@ -14,8 +16,9 @@ from typer.core import TyperGroup
 from thincrm import __version__
 from thincrm.cli import demo, fitting, showing, using
 from thincrm.cli.reproduce import reproduce
-from thincrm.cli.voice import in_shell
+from thincrm.cli.shell import asked, in_shell
 from thincrm.errors import ThincrmError
+from thincrm.printable import printable
 
 __all__ = ["app"]
 
@@ -35,33 +38,56 @@ class Sentences(TyperGroup):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="replace")
-        return super().main(*args, **more)
+        with asked(more.get("args") or (args[0] if args else None) or sys.argv[1:]):
+            return super().main(*args, **more)
+
+    def make_context(self, *args: Any, **more: Any) -> Any:
+        """Read the words of the group itself."""
+        with _printable_complaints():
+            return super().make_context(*args, **more)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; errors of ours end with code 2, an interrupt with 130."""
         with warnings.catch_warnings():
             warnings.showwarning = _note
             try:
-                return super().invoke(ctx)
+                with _printable_complaints():
+                    return super().invoke(ctx)
             except ThincrmError as error:
-                typer.secho(f"Error: {in_shell(str(error))}", fg="red", err=True)
+                _fail(in_shell(str(error)))
                 raise typer.Exit(_BAD_INPUT) from error
             except OSError as error:
                 said = os.strerror(error.errno) if error.errno else " ".join(str(error).split())
                 where = f": {error.filename}" if error.filename else ""
-                typer.secho(f"Error: {said}{where}", fg="red", err=True)
+                _fail(f"{said}{where}")
                 raise typer.Exit(_BAD_INPUT) from error
             except MemoryError as error:
-                said = "the memory does not suffice; fewer words, topics or draws need less."
-                typer.secho(f"Error: {said}", fg="red", err=True)
+                _fail("the memory does not suffice; fewer words, topics or draws need less.")
                 raise typer.Exit(_BAD_INPUT) from error
             except KeyboardInterrupt as error:
                 typer.secho("Interrupted: what was written before stays.", fg="red", err=True)
                 raise typer.Exit(_INTERRUPTED) from error
 
 
+def _fail(sentence: str) -> None:
+    typer.secho(f"Error: {printable(sentence)}", fg="red", err=True)
+
+
 def _note(message: Warning | str, *_: Any, **__: Any) -> None:
-    typer.secho(f"Note: {in_shell(str(message))}", fg="yellow", err=True)
+    typer.secho(f"Note: {printable(in_shell(str(message)))}", fg="yellow", err=True)
+
+
+@contextmanager
+def _printable_complaints() -> Iterator[None]:
+    """Let what the command line complains of, such as a file name too many, be printable."""
+    try:
+        yield
+    except Exception as error:
+        if hasattr(error, "format_message"):  # of click, or of the copy of it that typer has
+            for name, value in vars(error).items():
+                if isinstance(value, str):
+                    setattr(error, name, printable(value))
+        raise
 
 
 app = typer.Typer(

@@ -21,6 +21,7 @@ from thincrm.data.reading import Counts
 from thincrm.data.writing import write_csv
 from thincrm.errors import InvalidInput, check_between
 from thincrm.numerics.arrays import Float
+from thincrm.printable import printable
 
 __all__ = ["date", "evaluate", "impute", "infer"]
 
@@ -46,7 +47,8 @@ def infer(
     grid = _grid(str(found.index.name), "largest topics")
     for place, row in zip(table.index[:_SHOWN], share, strict=False):
         top = np.argsort(-row)[:4]
-        grid.add_row(Text(str(place)), " ".join(f"{k} ({100 * row[k]:.0f} %)" for k in top))
+        largest = " ".join(f"{k} ({100 * row[k]:.0f} %)" for k in top)
+        grid.add_row(Text(printable(str(place))), largest)
     dated = "of their time" if found.t is not None else "of any time"
     _end(voice, grid, path, len(table), f"read as documents {dated}", found.skipped)
 
@@ -70,7 +72,7 @@ def date(
     grid = _grid(str(found.index.name), "likeliest", "probability", "from", "to")
     for place, row in table.head(_SHOWN).iterrows():
         grid.add_row(
-            Text(str(place)),
+            Text(printable(str(place))),
             _said(row["time"]),
             f"{row['probability']:.2f}",
             _said(row["lower"]),
@@ -128,7 +130,7 @@ def impute(voice: Voice, run: Path, table: Path, level: float, skip_bad: bool, p
     write_csv(holes, path, float_format="%.6g")
     grid = _grid(str(index.name), "column", "mean", "from", "to")
     for cells in holes.head(_SHOWN).itertuples(index=False):
-        grid.add_row(*(Text(_said(cell)) for cell in cells))
+        grid.add_row(*(Text(printable(_said(cell))) for cell in cells))
     _end(voice, grid, path, len(holes), f"intervals of {100 * level:g} %", found.skipped)
 
 
@@ -199,7 +201,7 @@ def _cells(model: Any, again: Any, share: float, seed: int) -> dict[str, float]:
 def _grid(*columns: str) -> Grid:
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False)
     for column in columns:
-        grid.add_column(column)
+        grid.add_column(Text(printable(column)))
     return grid
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import thincrm as tc
 from thincrm.cli.kept import kept_reading, kept_texts
+from thincrm.cli.shell import in_shell
 from thincrm.cli.terminal import feature_table, topic_table
-from thincrm.cli.voice import Voice, in_shell
+from thincrm.cli.voice import Voice
 from thincrm.errors import InvalidInput
 
 __all__ = ["export", "load_topics", "report", "show"]

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from thincrm.data.covariates import Covariates
 from thincrm.numerics.arrays import Float
+from thincrm.printable import printable
 
 __all__ = ["curve", "feature_table", "topic_table"]
 
@@ -33,7 +34,7 @@ def topic_table(model: Any, most: int = 25) -> Table:
         cells = [str(topic), f"{100 * share_K[topic]:.1f} %"]
         if timed:
             cells += [f"{100 * open_KT[topic].max():.0f} %", curve(known, open_KT[topic])]
-        table.add_row(*cells, Text(words[topic], overflow="ellipsis", no_wrap=True))
+        table.add_row(*cells, Text(printable(words[topic]), overflow="ellipsis", no_wrap=True))
     return table
 
 
@@ -53,7 +54,7 @@ def feature_table(model: Any, most: int = 25) -> Table:
         cells = [str(feature), f"{100 * open_KT[feature] @ _weights(known):.0f} %"]
         if timed:
             cells += [f"{100 * open_KT[feature].max():.0f} %", curve(known, open_KT[feature])]
-        table.add_row(*cells, Text(said, overflow="ellipsis", no_wrap=True))
+        table.add_row(*cells, Text(printable(said), overflow="ellipsis", no_wrap=True))
     return table
 
 

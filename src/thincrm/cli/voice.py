@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,28 +12,11 @@ from typing import Any
 
 from rich.console import Console
 
+from thincrm.cli.shell import in_shell
 from thincrm.errors import InvalidInput
+from thincrm.printable import printable
 
-__all__ = ["Voice", "check_file_place", "check_run_place", "file_place", "in_shell"]
-
-_SHELL = (
-    (r"thincrm\.load\('([^']*)'\) reads it", r"'thincrm report \1' shows it"),
-    (r"thincrm\.resume\('([^']*)'\)", r"'thincrm resume \1'"),
-    (r"pass the folder that fit\(out=\.\.\.\) or save\(\.\.\.\) wrote", "name the folder of a run"),
-    (r"Pass t=, or thinning=Always\(\) to say so", "Say --thinning always if that is meant"),
-    (r"^level must", "--level must"),
-    (
-        r"They are in memory: model\.save\(\.\.\.\) writes them elsewhere",
-        "Once there is space, 'thincrm resume' goes on",
-    ),
-    (r"or pass max_topics='grow'", "or say --max-topics grow"),
-    (r"\bn_(sweeps|draws|chains|threads)\b", r"--\1"),
-    (r"\b(max_topics|max_features|min_count|min_df|max_df|tfidf_share|stop_words)\b", r"--\1"),
-    (r"--(\w+)_(\w+)\b", r"--\1-\2"),
-    (r"\brandom_state\b", "--seed"),
-    (r"\bheldout=", "--heldout "),
-    (r"skip_bad=True or --skip-bad", "--skip-bad"),
-)
+__all__ = ["Voice", "check_file_place", "check_run_place", "file_place"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +35,7 @@ class Voice:
         """Print a sentence as it is, or something that rich draws."""
         if not self.silent:
             plain = isinstance(what, str)
-            said = in_shell(what) if isinstance(what, str) else what
+            said = printable(in_shell(what)) if isinstance(what, str) else what
             Console().print(said, markup=False, highlight=False, soft_wrap=plain)
 
     def result(self, **found: Any) -> None:
@@ -66,13 +48,6 @@ class Voice:
 def _or_null(value: Any) -> Any:
     """Return None in place of a number that JSON does not have: what a single draw cannot tell."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def in_shell(sentence: str) -> str:
-    """Return a sentence that speaks of Python arguments in the words of the command line."""
-    for python, shell in _SHELL:
-        sentence = re.sub(python, shell, sentence)
-    return sentence
 
 
 def check_run_place(out: Path) -> None:

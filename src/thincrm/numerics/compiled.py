@@ -38,7 +38,7 @@ def _keep_elsewhere() -> None:
         _OPTIONS["cache"] = False
         _LISTENER.place = "kept nowhere: name a folder in NUMBA_CACHE_DIR"
     else:
-        config.CACHE_DIR = str(folder)
+        cast(Any, config).CACHE_DIR = str(folder)
         _LISTENER.place = (
             f"kept in {folder}, as neither the package nor a home can be written to; "
             "NUMBA_CACHE_DIR names another place"
