@@ -19,6 +19,13 @@ def test_texts_that_look_like_formulas_get_an_apostrophe(tmp_path):
     assert found == [*("'" + word for word in BAD), "tax", "a=b", "a\r=b", ""]
 
 
+def test_a_formula_after_what_another_spreadsheet_cuts_at(tmp_path):
+    table = pd.DataFrame({"word": ["a;=1+1", "a|@x", "a\t-1", "a;b", "a=1"]})
+    write_csv(table, tmp_path / "t.csv")
+    found = pd.read_csv(tmp_path / "t.csv")["word"].tolist()
+    assert found == ["a;'=1+1", "a|'@x", "a\t'-1", "a;b", "a=1"]
+
+
 @pytest.mark.parametrize("kind", ["category", "string", object])
 def test_every_kind_of_text(tmp_path, kind):
     write_csv(pd.DataFrame({"w": pd.Series(["=a", "b", None], dtype=kind)}), tmp_path / "t.csv")

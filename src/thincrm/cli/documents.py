@@ -20,6 +20,7 @@ _PLAIN: dict[str, Any] = {
     "date_format": None,
     "skip_bad": False,
 }
+_AS_BEFORE = {"text": "text", "encoding": "utf-8"}
 
 
 def read_documents(
@@ -41,7 +42,8 @@ def read_documents(
         raise InvalidInput(f"--words goes with counts, and {corpus} holds none.")
     before = kept_reading(run)
     chosen = {name: value for name, value in reading.items() if value not in (None, [])}
-    chosen = {**_PLAIN, "text": before.get("text") or "text", **chosen}
+    known_as = {name: before.get(name) or usual for name, usual in _AS_BEFORE.items()}
+    chosen = {**_PLAIN, **known_as, **chosen}
     known = [str(word) for word in model.vocabulary_] if words is None else words
     if dated:
         chosen = _with_dates(before, corpus, chosen, has_counts)
@@ -56,7 +58,7 @@ def _with_dates(
     wanted = reading["date"] or reading["covariates"]
     if wanted or table.is_dir() or (has_counts and table is corpus):
         return reading
-    there = column_names(table)
+    there = column_names(table, reading["encoding"])
     date, columns = before.get("date"), before.get("covariates") or []
     if date in there:
         form = reading["date_format"] or before.get("date_format")

@@ -44,6 +44,7 @@ def topics(
     covariate: o.Covariates = None,
     metadata: o.Metadata = None,
     date_format: o.DateFormat = None,
+    encoding: o.Encoding = None,
     skip_bad: o.SkipBad = False,
     words: Annotated[
         Path | None, typer.Option(help="Vocabulary: a file with a word a line.")
@@ -94,6 +95,7 @@ def topics(
             "covariates": covariate or [],
             "metadata": metadata,
             "date_format": date_format,
+            "encoding": encoding or "utf-8",
             "skip_bad": skip_bad,
         },
         words,
@@ -140,6 +142,7 @@ def features(
     ] = None,
     label: Annotated[str | None, typer.Option(help="Column with the rows' names.")] = None,
     date_format: o.DateFormat = None,
+    encoding: o.Encoding = None,
     skip_bad: o.SkipBad = False,
     max_features: Annotated[int, typer.Option(help="More features than are needed.", min=1)] = 20,
     thinning: o.Thinnings = o.ThinningName.gp,
@@ -161,6 +164,7 @@ def features(
         "columns": column or None,
         "label": label,
         "date_format": date_format,
+        "encoding": encoding or "utf-8",
         "skip_bad": skip_bad,
     }
     settings = {

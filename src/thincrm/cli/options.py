@@ -17,6 +17,7 @@ __all__ = [
     "DateColumn",
     "DateFormat",
     "Draws",
+    "Encoding",
     "Json",
     "Metadata",
     "NumChains",
@@ -66,6 +67,13 @@ Covariates = Annotated[
 DateFormat = Annotated[
     str | None,
     typer.Option(help="How dates are written, such as %d/%m/%Y.", show_default="any usual form"),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        help="How letters are written in tables and texts: latin-1, cp1252, ...",
+        show_default="utf-8, or as in the run",
+    ),
 ]
 Metadata = Annotated[
     Path | None,

@@ -18,6 +18,7 @@ from thincrm.cli.kept import kept_reading
 from thincrm.cli.results import load_topics
 from thincrm.cli.voice import Voice
 from thincrm.data.reading import Counts
+from thincrm.data.reading.lines import UTF8
 from thincrm.data.writing import write_csv
 from thincrm.errors import InvalidInput, check_between
 from thincrm.numerics.arrays import Float
@@ -105,22 +106,36 @@ def _said(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def impute(voice: Voice, run: Path, table: Path, level: float, skip_bad: bool, path: Path) -> None:
+def impute(
+    voice: Voice,
+    run: Path,
+    table: Path,
+    level: float,
+    encoding: str | None,
+    skip_bad: bool,
+    path: Path,
+) -> None:
     """Write each hole of a table with its mean and interval."""
     model = tc.load(run)
     if not isinstance(model, tc.FeatureModel):
         raise InvalidInput(f"{run} holds a {type(model).__name__}, and a FeatureModel is needed.")
     before = kept_reading(run)
-    options = {name: before.get(name) for name in ("covariate", "label", "date_format")}
+    options: dict[str, Any] = {
+        name: before.get(name) for name in ("covariate", "label", "date_format")
+    }
+    options["encoding"] = encoding or before.get("encoding") or UTF8
     columns = [str(name) for name in model.columns_]
     found = tc.read_table(table, columns=columns, skip_bad=skip_bad, **options)
     filled = model.impute(found.values, t=found.t, level=level)
     hole = found.values.isna().to_numpy()
     row, column = np.nonzero(hole)
     index = found.values.index
+    lines = found.lines
+    named = {} if index is lines else {str(index.name): index[row]}
     holes = pd.DataFrame(
         {
-            str(index.name): index[row],
+            str(lines.name): lines[row],  # names may repeat
+            **named,
             "column": found.values.columns[column],
             "mean": np.asarray(filled.mean)[hole],
             "lower": np.asarray(filled.lower)[hole],
@@ -128,7 +143,7 @@ def impute(voice: Voice, run: Path, table: Path, level: float, skip_bad: bool, p
         }
     )
     write_csv(holes, path, float_format="%.6g")
-    grid = _grid(str(index.name), "column", "mean", "from", "to")
+    grid = _grid(str(lines.name), *named, "column", "mean", "from", "to")
     for cells in holes.head(_SHOWN).itertuples(index=False):
         grid.add_row(*(Text(printable(_said(cell))) for cell in cells))
     _end(voice, grid, path, len(holes), f"intervals of {100 * level:g} %", found.skipped)

@@ -14,6 +14,7 @@ _PHRASES = (
     (r"thincrm\.load\('([^']*)'\) reads it", r"'thincrm report \1' shows it"),
     (r"thincrm\.resume\('([^']*)'\)", r"'thincrm resume \1'"),
     (r"pass the folder that fit\(out=\.\.\.\) or save\(\.\.\.\) wrote", "name the folder of a run"),
+    (r"Pass thinning=Always\(\) to say so", "Say --thinning always if that is meant"),
     (r"Pass t=, or thinning=Always\(\) to say so", "Say --thinning always if that is meant"),
     (
         r"They are in memory: model\.save\(\.\.\.\) writes them elsewhere",

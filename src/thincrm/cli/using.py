@@ -37,6 +37,7 @@ def infer(
     covariate: o.Covariates = None,
     metadata: o.Metadata = None,
     date_format: o.DateFormat = None,
+    encoding: o.Encoding = None,
     words: Words = None,
     skip_bad: o.SkipBad = False,
     quiet: o.Quiet = False,
@@ -52,6 +53,7 @@ def infer(
         "covariates": covariate or [],
         "metadata": metadata,
         "date_format": date_format,
+        "encoding": encoding,
         "skip_bad": skip_bad,
     }
     predicting.infer(Voice(quiet, json), run, corpus, reading, words, path)
@@ -62,6 +64,7 @@ def date(
     corpus: Documents,
     out: o.OutFile = None,
     text: Known = None,
+    encoding: o.Encoding = None,
     words: Words = None,
     level: Annotated[float, typer.Option(help="Probability of the interval.")] = 0.9,
     skip_bad: o.SkipBad = False,
@@ -72,7 +75,7 @@ def date(
     from thincrm.cli import predicting  # noqa: PLC0415
 
     path = file_place(out, run, "date.csv")
-    reading = {"text": text, "skip_bad": skip_bad}
+    reading = {"text": text, "encoding": encoding, "skip_bad": skip_bad}
     predicting.date(Voice(quiet, json), run, corpus, reading, words, level, path)
 
 
@@ -81,6 +84,7 @@ def impute(
     table: Annotated[Path, typer.Argument(help="A table with holes.", show_default=False)],
     out: o.OutFile = None,
     level: Annotated[float, typer.Option(help="Probability of the intervals.")] = 0.9,
+    encoding: o.Encoding = None,
     skip_bad: o.SkipBad = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
@@ -89,7 +93,7 @@ def impute(
     from thincrm.cli import predicting  # noqa: PLC0415
 
     path = file_place(out, run, "impute.csv")
-    predicting.impute(Voice(quiet, json), run, table, level, skip_bad, path)
+    predicting.impute(Voice(quiet, json), run, table, level, encoding, skip_bad, path)
 
 
 def evaluate(

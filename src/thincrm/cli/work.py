@@ -57,7 +57,7 @@ def _read_counts(path: Path, reading: dict[str, Any], words: Any) -> Source:
     table = reading["metadata"]
     t = None
     if table is not None:
-        options = {k: reading[k] for k in ("date", "covariates", "date_format")}
+        options = {k: reading[k] for k in ("date", "covariates", "date_format", "encoding")}
         t = tc.read_texts(table, None, **options).t
     elif reading["date"] or reading["covariates"]:
         raise InvalidInput(

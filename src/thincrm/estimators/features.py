@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import validate_data
 
 from thincrm.data.covariates import Covariates, covariates
+from thincrm.data.notes import note_one_value, refuse_empty
 from thincrm.data.tables import as_numbers, column_names, refuse_infinite, scale_of
 from thincrm.draws import FeatureDraw
 from thincrm.errors import InvalidInput, check_count
@@ -195,6 +196,7 @@ class FeatureModel(
 
     def _values(self, X: Any, *, reset: bool) -> Float:
         """Return checked values; remember (reset) or check the columns."""
+        refuse_empty(X, "Y", "rows")
         checked = validate_data(
             self, as_numbers(X), reset=reset, dtype=np.float64, ensure_all_finite=False
         )
@@ -204,6 +206,7 @@ class FeatureModel(
         return np.asarray(checked)
 
     def _covariates(self, t: Any, X: Any, n_rows: int) -> Covariates:
+        given = t is not None
         if t is None:
             if not isinstance(self.thinning, Always):
                 warnings.warn(
@@ -218,6 +221,8 @@ class FeatureModel(
             raise InvalidInput(
                 f"Y and t have inconsistent numbers of samples: [{n_rows}, {known.row.size}]."
             )
+        if given and not isinstance(self.thinning, Always):
+            note_one_value(known, "rows", "features")
         return known
 
     def _factors(self) -> tuple[Any, Any, int]:

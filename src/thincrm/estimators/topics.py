@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from thincrm.data.counts import as_counts, is_text, tokens
 from thincrm.data.covariates import Covariates, covariates
+from thincrm.data.notes import note_one_value, refuse_empty
 from thincrm.data.reading.counts import same_words
 from thincrm.draws import TopicDraw
 from thincrm.errors import InvalidInput, check_count
@@ -257,6 +258,7 @@ class TopicModel(
             X, names = X.counts, X.vocabulary
             if not reset and names is not None:
                 same_words(names, self.vocabulary_)
+        refuse_empty(X, "X", "documents")
         checked = validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False
         )
@@ -267,6 +269,7 @@ class TopicModel(
         return counts
 
     def _covariates(self, t: Any, n_documents: int) -> Covariates:
+        given = t is not None
         if t is None:
             if not isinstance(self.thinning, Always):
                 warnings.warn(
@@ -280,6 +283,8 @@ class TopicModel(
             raise InvalidInput(
                 f"X and t have inconsistent numbers of samples: [{n_documents}, {known.row.size}]."
             )
+        if given and not isinstance(self.thinning, Always):
+            note_one_value(known, "documents", "topics")
         return known
 
     def _factors(self) -> tuple[Any, Any, Any, int, int]:

@@ -1,0 +1,35 @@
+"""What is odd about data and can be fitted all the same; what is empty cannot."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from thincrm.data.covariates import Covariates
+from thincrm.errors import InvalidInput
+
+__all__ = ["note_one_value", "refuse_empty"]
+
+
+def note_one_value(known: Covariates, things: str, what: str) -> None:
+    """Say that `what` (topics) cannot come and go because all `things` share one covariate."""
+    if len(known.rows) == 1 < known.row.size:
+        warnings.warn(
+            f"All {things} have the same covariate t, so {what} cannot come and go. Pass "
+            "thinning=Always() to say so.",
+            stacklevel=4,
+        )
+
+
+def refuse_empty(X: Any, name: str, things: str) -> None:
+    """Refuse a table without rows or columns."""
+    shape = getattr(X, "shape", None)
+    if shape is None and hasattr(X, "__len__"):
+        shape = (len(X),)
+    if shape and shape[0] == 0:
+        raise InvalidInput(f"{name} has no rows: pass at least one of the {things}.")
+    if shape and len(shape) == 2 and shape[1] == 0:
+        raise InvalidInput(  # in the words that scikit-learn's own checks look for
+            f"{name} has no columns: 0 feature(s) (shape={tuple(shape)}) while a minimum of 1 is "
+            "required."
+        )
