@@ -14,6 +14,8 @@ from thincrm.cli.results import show
 from thincrm.cli.voice import Voice
 from thincrm.data.reading import is_counts
 from thincrm.errors import InvalidInput
+from thincrm.numerics.waiting import telling
+from thincrm.printable import printable
 
 __all__ = ["Source", "fit_features", "fit_topics", "read_corpus", "resume"]
 
@@ -46,14 +48,16 @@ def read_corpus(path: Path, reading: dict[str, Any], words: Any = None) -> Sourc
         raise InvalidInput("Topics depend on --date or on --covariate: give one of them.")
     if path.is_file() and is_counts(path):
         return _read_counts(path, reading, words)
-    found = tc.read_texts(path, **reading)
+    with telling(f"reading {printable(path.name)}"):
+        found = tc.read_texts(path, **reading)
     kept = reading | {"source": path.name, "kind": "texts"}
     index = found.table.index
     return Source(found.texts, found.t, index, found.skipped, found.first_skipped, kept, True)
 
 
 def _read_counts(path: Path, reading: dict[str, Any], words: Any) -> Source:
-    counts = tc.read_counts(path, words)
+    with telling(f"reading {printable(path.name)}"):
+        counts = tc.read_counts(path, words)
     table = reading["metadata"]
     t = None
     if table is not None:
@@ -92,7 +96,8 @@ def fit_topics(
     _say_skipped(voice, source.skipped, source.first_skipped)
     vectorizer = None
     if source.is_text:
-        vectorizer = tc.choose_words(source.documents, **words)
+        with telling("counting words", quiet=voice.quiet):
+            vectorizer = tc.choose_words(source.documents, **words)
         n_words = len(vectorizer.get_feature_names_out())
         voice.say(f"{len(source.documents):,} documents, {n_words:,} words.")
     else:
@@ -113,7 +118,8 @@ def fit_features(
     out: Path,
 ) -> bool:
     """Fit a feature model, keep it in `out`, show it; tell whether it got to its end."""
-    table = tc.read_table(path, **reading)
+    with telling(f"reading {printable(path.name)}", quiet=voice.quiet):
+        table = tc.read_table(path, **reading)
     _say_skipped(voice, table.skipped, table.first_skipped)
     holes = int(table.values.isna().to_numpy().sum())
     voice.say(

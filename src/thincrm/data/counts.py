@@ -124,7 +124,7 @@ def load_counts(path: Path) -> Any:
     except InvalidInput:
         raise
     except Exception as error:  # a damaged file raises whatever it meets
-        reason = " ".join(str(error).split())
+        reason = " ".join(str(error).split())[:200]
         raise InvalidInput(
             f"{path} is not a matrix that scipy.sparse.save_npz wrote: {reason}"
         ) from error

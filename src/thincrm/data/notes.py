@@ -5,10 +5,36 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import numpy as np
+
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput
+from thincrm.numerics.arrays import Int
 
-__all__ = ["note_one_value", "refuse_empty"]
+__all__ = ["note_long_document", "note_many_values", "note_one_value", "refuse_empty"]
+
+_LONG_DOCUMENT, _MANY_VALUES = 1_000_000, 100_000
+
+
+def note_long_document(length_D: Int) -> None:
+    """Say before the work begins that one document is so long that every sweep will take long."""
+    longest = int(np.argmax(length_D))
+    if length_D[longest] > _LONG_DOCUMENT:
+        warnings.warn(
+            f"Document {longest} has {length_D[longest]:,} words, so a sweep takes long: cut it "
+            "into parts, such as chapters or pages, if that is not meant.",
+            stacklevel=3,
+        )
+
+
+def note_many_values(known: Covariates) -> None:
+    """Say before the work begins that there are very many distinct covariates."""
+    if len(known.rows) > _MANY_VALUES:
+        warnings.warn(
+            f"The covariate t has {len(known.rows):,} distinct values, so a sweep takes long: "
+            "round them (to days, months or years) if that is not meant.",
+            stacklevel=4,
+        )
 
 
 def note_one_value(known: Covariates, things: str, what: str) -> None:

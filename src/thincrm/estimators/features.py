@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import validate_data
 
 from thincrm.data.covariates import Covariates, covariates
-from thincrm.data.notes import note_one_value, refuse_empty
+from thincrm.data.notes import note_many_values, note_one_value, refuse_empty
 from thincrm.data.tables import as_numbers, column_names, refuse_infinite, scale_of
 from thincrm.draws import FeatureDraw
 from thincrm.errors import InvalidInput, check_count
@@ -223,6 +223,7 @@ class FeatureModel(
             )
         if given and not isinstance(self.thinning, Always):
             note_one_value(known, "rows", "features")
+        note_many_values(known)
         return known
 
     def _factors(self) -> tuple[Any, Any, int]:

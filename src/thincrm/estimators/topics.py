@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from thincrm.data.counts import as_counts, is_text, tokens
 from thincrm.data.covariates import Covariates, covariates
-from thincrm.data.notes import note_one_value, refuse_empty
+from thincrm.data.notes import note_long_document, note_many_values, note_one_value, refuse_empty
 from thincrm.data.reading.counts import same_words
 from thincrm.draws import TopicDraw
 from thincrm.errors import InvalidInput, check_count
@@ -29,6 +29,7 @@ from thincrm.gibbs.topics import TopicProblem
 from thincrm.levy import GammaProcess
 from thincrm.likelihood import NegativeBinomialFactor, PoissonFactor
 from thincrm.numerics.threads import using_threads
+from thincrm.numerics.waiting import telling
 from thincrm.thinning import Always, ProbitRVM, SigmoidGP
 
 __all__ = ["TopicModel"]
@@ -202,12 +203,14 @@ class TopicModel(
                 "topics were silent.",
                 stacklevel=2,
             )
+        note_long_document(np.asarray(counts.sum(axis=1)).reshape(-1))
         self.covariates_ = self._covariates(t, counts.shape[0])
         self.seed_ = seed_of(self.random_state)
         self.counts_, self.heldout_ = hold_out(counts, heldout, self.seed_)
         self._length()
         _, self.thinning_, *_ = self._factors()
-        self.prepared_ = self.thinning_.prepare(self._known())
+        with telling("preparing the covariates", quiet=bool(self.quiet)):
+            self.prepared_ = self.thinning_.prepare(self._known())
         with self._journal(out) as journal:
             self._sample(journal)
         return self
@@ -285,6 +288,7 @@ class TopicModel(
             )
         if given and not isinstance(self.thinning, Always):
             note_one_value(known, "documents", "topics")
+        note_many_values(known)
         return known
 
     def _factors(self) -> tuple[Any, Any, Any, int, int]:

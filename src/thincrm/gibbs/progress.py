@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from thincrm.numerics.compiled import compiling_quietly
+from thincrm.numerics.waiting import telling
 
 __all__ = ["Sweeps"]
 
@@ -44,10 +45,11 @@ class Sweeps:
         self.total, self.done, self.note = total, 0, ""
         self._quiet, self._start = quiet, time.monotonic()
         self._shown: _Shown | None = None
-        self._stack = ExitStack()
+        self._stack, self._waiting = ExitStack(), ExitStack()
 
     def __enter__(self) -> Self:
         self._stack.enter_context(compiling_quietly(self._quiet))
+        self._waiting.enter_context(telling("before the first sweep ends", quiet=self._quiet))
         return self
 
     def __exit__(
@@ -56,12 +58,14 @@ class Sweeps:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._waiting.close()
         self._stack.close()
         if self._shown is not None:
             self._shown.stop()
 
     def step(self, note: str) -> None:
         """Count one sweep; `note` says how things stand."""
+        self._waiting.close()
         self.done, self.note = self.done + 1, note
         elapsed = time.monotonic() - self._start
         if self._shown is None and not self._quiet and elapsed > _SILENT_SECONDS:

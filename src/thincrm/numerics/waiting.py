@@ -10,12 +10,12 @@ from contextlib import contextmanager
 
 __all__ = ["telling"]
 
-_FIRST, _THEN = 2.0, 30.0  # seconds of silence
+_FIRST, _THEN = 5.0, 30.0  # seconds of silence
 
 
 @contextmanager
 def telling(what: str, *, quiet: bool = False) -> Iterator[None]:
-    """Say what is going on if it still is after two seconds, and every half minute from there."""
+    """Say what is going on if it still is after five seconds, and every half minute from there."""
     if quiet:
         yield
         return

@@ -56,7 +56,7 @@ def parquet_batches(path: Path, wanted: Sequence[str]) -> Iterator[list[dict[str
     except InvalidInput:
         raise
     except Exception as error:  # a damaged file raises whatever it meets
-        reason = " ".join(str(error).split())
+        reason = " ".join(str(error).split())[:200]
         raise InvalidInput(f"{path.name} cannot be read after row {number}: {reason}") from error
 
 
@@ -113,5 +113,5 @@ def _open(path: Path, texts: Sequence[str]) -> Any:
         ]
         return parquet.ParquetFile(path, read_dictionary=columns) if columns else file
     except Exception as error:  # a damaged file raises whatever it meets
-        reason = " ".join(str(error).split())
+        reason = " ".join(str(error).split())[:200]
         raise InvalidInput(f"{path.name} is not a Parquet file: {reason}") from error
