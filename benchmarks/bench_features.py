@@ -18,10 +18,10 @@ from sklearn.impute import IterativeImputer
 
 import thincrm as tc
 from thincrm.data.covariates import covariates
-from thincrm.gibbs.feature_start import start_state
-from thincrm.gibbs.feature_state import FeatureProblem
-from thincrm.gibbs.features import SWEEP
-from thincrm.likelihood.linear_gaussian import as_table
+from thincrm.models.features.kernel import as_table
+from thincrm.models.features.start import start_state
+from thincrm.models.features.state import FeatureProblem
+from thincrm.models.features.sweep import SWEEP
 from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import using_threads
 

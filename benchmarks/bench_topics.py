@@ -20,10 +20,10 @@ from scipy import sparse
 
 from thincrm.data.counts import as_counts, tokens
 from thincrm.data.covariates import covariates
-from thincrm.gibbs.topic_start import start_state
-from thincrm.gibbs.topics import SWEEP, TopicProblem
 from thincrm.levy import GammaProcess
-from thincrm.likelihood import PoissonFactor
+from thincrm.models.topics.factors import PoissonFactor
+from thincrm.models.topics.start import start_state
+from thincrm.models.topics.sweep import SWEEP, TopicProblem
 from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import using_threads
 from thincrm.thinning import Always, SigmoidGP

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from thincrm.data.counts import split_words
     from thincrm.data.reading import read_counts, read_table, read_texts
     from thincrm.data.vocabulary import choose_words
-    from thincrm.estimators import DependentIBP, FeatureModel, TopicModel
-    from thincrm.estimators.reading import load, resume
     from thincrm.levy import (
         BetaProcess,
         GammaProcess,
@@ -25,12 +23,16 @@ if TYPE_CHECKING:
         StableBetaProcess,
         StableProcess,
     )
-    from thincrm.likelihood import (
+    from thincrm.measure import ThinnedCRM
+    from thincrm.models.dependent_ibp.model import DependentIBP
+    from thincrm.models.features.model import FeatureModel
+    from thincrm.models.loading import load, resume
+    from thincrm.models.topics.factors import (
         GammaNegativeBinomialFactor,
         NegativeBinomialFactor,
         PoissonFactor,
     )
-    from thincrm.measure import ThinnedCRM
+    from thincrm.models.topics.model import TopicModel
     from thincrm.ports import GateEvidence, MassEvidence
     from thincrm.report import write_report
     from thincrm.thinning import Always, Bump, FunctionThinning, ProbitRVM, SigmoidGP
@@ -39,32 +41,32 @@ _HOME = {
     "Always": "thinning",
     "BetaProcess": "levy",
     "Bump": "thinning",
-    "DependentIBP": "estimators",
-    "FeatureModel": "estimators",
+    "DependentIBP": "models.dependent_ibp.model",
+    "FeatureModel": "models.features.model",
     "FunctionThinning": "thinning",
-    "GammaNegativeBinomialFactor": "likelihood",
+    "GammaNegativeBinomialFactor": "models.topics.factors",
     "GammaProcess": "levy",
     "GateEvidence": "ports",
     "GeneralizedGammaProcess": "levy",
     "MassEvidence": "ports",
-    "NegativeBinomialFactor": "likelihood",
-    "PoissonFactor": "likelihood",
+    "NegativeBinomialFactor": "models.topics.factors",
+    "PoissonFactor": "models.topics.factors",
     "ProbitRVM": "thinning",
     "SigmoidGP": "thinning",
     "StableBetaProcess": "levy",
     "StableProcess": "levy",
     "ThinnedCRM": "measure",
-    "TopicModel": "estimators",
+    "TopicModel": "models.topics.model",
     "choose_words": "data.vocabulary",
     "read_counts": "data.reading",
     "read_table": "data.reading",
     "read_texts": "data.reading",
-    "load": "estimators.reading",
-    "resume": "estimators.reading",
+    "load": "models.loading",
+    "resume": "models.loading",
     "split_words": "data.counts",
     "write_report": "report",
 }
-_ROOMS = ("levy", "likelihood", "measure", "plots", "processes", "testing", "thinning")
+_ROOMS = ("levy", "measure", "plots", "processes", "testing", "thinning")
 __version__ = "0.1.0"
 __all__ = [
     "Always",

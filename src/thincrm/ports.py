@@ -1,12 +1,18 @@
-"""The contract page: the messages that cross between rooms, and the three protocols.
+"""The contract page: the messages that cross between rooms, and the protocols.
+
+    model = Lévy measure  ×  thinning function  ×  likelihood
 
 Given the globals, observations are independent, so what the data say about an atom is a sum over
-observations: evidence(A and B) = evidence(A) + evidence(B). Nothing here grows with their number.
+observations: evidence(A and B) = evidence(A) + evidence(B). A sweep is therefore map (each shard
+of observations redraws its own variables), add (the evidence) and redraw (the globals).
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -14,10 +20,27 @@ from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput
 from thincrm.numerics.arrays import ArrayLike, Float, Int, Seed
 
-__all__ = ["GateEvidence", "LevyMeasure", "MassEvidence", "Thinning"]
+__all__ = [
+    "Engine",
+    "GateEvidence",
+    "LevyMeasure",
+    "Likelihood",
+    "MassEvidence",
+    "Problem",
+    "State",
+    "Thinning",
+    "Update",
+]
 
 X = TypeVar("X")
 W = TypeVar("W")
+Shard = TypeVar("Shard")  # a fixed part of the data
+Local = TypeVar("Local")  # the variables of a shard's observations
+Own = TypeVar("Own")  # the likelihood's own globals
+Evidence = TypeVar("Evidence")  # what observations say of the globals: additive
+Result = TypeVar("Result")
+Message = TypeVar("Message")
+New = TypeVar("New")
 
 
 class MassEvidence(NamedTuple):
@@ -85,30 +108,41 @@ class GateEvidence(NamedTuple):
     """
 
     positive: Int  # T x K: items surely open
-    trials: Int  # T: items in all
+    trials: Int  # T, or T x K where atoms differ: items in all
     log_q: Float  # T x K: log P(nothing seen | open)
 
     @classmethod
     def from_counts(cls, open_gates: ArrayLike, trials: ArrayLike) -> Self:
-        """Build evidence from `open_gates` (T, K) out of `trials` (T,) observed gates."""
+        """Build evidence from `open_gates` (T, K) out of `trials` observed gates."""
         positive = np.asarray(open_gates)
         return cls.of(positive, trials, np.full(positive.shape, -np.inf))
 
     @classmethod
     def of(cls, positive: ArrayLike, trials: ArrayLike, log_q: ArrayLike) -> Self:
-        """Build checked evidence; `log_q` may be (K,) or (T, K)."""
+        """Build checked evidence; `trials` may be (T,) or (T, K), `log_q` (K,) or (T, K)."""
         counts = np.asarray(positive)
         total = np.asarray(trials)
-        if counts.ndim != 2 or total.shape != counts.shape[:1]:
+        if counts.ndim != 2 or total.shape not in (counts.shape, counts.shape[:1]):
             raise InvalidInput(
-                f"positive must be (T, K) and trials (T,), got {counts.shape} and {total.shape}."
+                "positive must be (T, K) and trials (T,) or (T, K), "
+                f"got {counts.shape} and {total.shape}."
             )
-        if np.any(counts < 0) or np.any(counts > total[:, None]):
+        if np.any(counts < 0) or np.any(counts > _per_atom(total)):
             raise InvalidInput("positive counts must lie between 0 and trials in every row.")
         silent = np.broadcast_to(np.asarray(log_q, float), counts.shape)
         if np.any(np.isnan(silent)) or np.any(silent > 0):
             raise InvalidInput("log_q is the log of a probability: it must be at most 0.")
         return cls(counts.astype(np.int64), total.astype(np.int64), np.array(silent))
+
+    @property
+    def silent(self) -> Int:
+        """Return the (T, K) items of which nothing was seen."""
+        return _per_atom(self.trials) - self.positive
+
+    def of_atoms(self, k: Int) -> GateEvidence:
+        """Return the evidence on some of the atoms."""
+        trials = self.trials if self.trials.ndim == 1 else self.trials[:, k]
+        return GateEvidence(self.positive[:, k], trials, self.log_q[:, k])
 
     def plus(self, other: GateEvidence) -> GateEvidence:
         """Return the evidence of both sets of observations (same rows, atoms and log_q)."""
@@ -119,11 +153,16 @@ class GateEvidence(NamedTuple):
     def log_likelihood(self, log_open: Float, log_shut: Float) -> Float:
         """Return the (K,) log-likelihood of activations log p_tk and log(1 - p_tk)."""
         silent = np.logaddexp(log_shut, log_open + self.log_q)
-        n_silent = self.trials[:, None] - self.positive
+        n_silent = self.silent
         with np.errstate(invalid="ignore"):
             terms = np.where(self.positive > 0, self.positive * log_open, 0.0)
             terms = terms + np.where(n_silent > 0, n_silent * silent, 0.0)
         return np.asarray(terms.sum(0))
+
+
+def _per_atom(trials: Int) -> Int:
+    """Return trials as (T, 1) or (T, K)."""
+    return trials if trials.ndim == 2 else trials[:, None]
 
 
 @runtime_checkable
@@ -175,3 +214,139 @@ class Thinning(Protocol[X, W]):
 
     def redraw(self, rng: Seed, x: X, evidence: GateEvidence, prepared: W) -> X:
         """Move x so that its full conditional stays invariant."""
+
+
+@dataclass(frozen=True, slots=True)
+class State(Generic[Local, Own, Evidence]):
+    """Where a chain stands: what belongs to observations, and the globals.
+
+    `local` has an entry per shard and is as large as the data: above the engine nobody looks
+    inside. Everything else is global.
+    """
+
+    local: tuple[Local, ...]
+    own: Own  # the likelihood's globals: topics, features, cluster parameters
+    log_mass: Float  # K
+    x: Any  # the thinning function's named tuple of arrays, whose first axis is the atom
+    levy: Any  # the Lévy measure, with the parameters it has now
+    evidence: Evidence  # of all shards
+
+    def with_own(self, **changes: object) -> Self:
+        """Return the state with some of the likelihood's globals changed."""
+        return replace(self, own=replace(self.own, **changes))  # type: ignore[type-var]
+
+
+Update = Callable[[np.random.Generator, Any, Any], Any]  # (rng, problem, state) -> state
+
+
+@dataclass(frozen=True, slots=True)
+class Problem(Generic[Shard]):
+    """What does not change while a chain runs: the three factors, and the data in shards."""
+
+    levy: Any
+    thinning: Any
+    likelihood: Any
+    prepared: Any  # what thinning.prepare returned
+    shards: tuple[Shard, ...]
+    trials: Int  # T: observations at each covariate row
+    n_atoms: int  # the truncation, background atoms included
+    engine: Engine
+    n_background: int = 0  # atoms 0, 1, ... that are always open and have no x
+    learn_levy: bool = True
+    facts: Any = None  # what the likelihood must know of all data, such as their number
+    latest: list[Any] = field(default_factory=list, compare=False)  # x, and its log odds
+
+
+class Engine(Protocol):
+    """Where maps over observations run: here, on threads, on other machines.
+
+    What it returns does not depend on where: shards are fixed by the data, results come back in
+    shard order, and work is a pure function of what it is given.
+    """
+
+    def map(
+        self,
+        work: Callable[[Shard, Local, Message], tuple[New, Result]],
+        shards: Sequence[Shard],
+        local: Sequence[Local],
+        message: Message,
+    ) -> tuple[tuple[New, ...], list[Result]]:
+        """Return work(shard, local, message) of every shard: the new locals, and the results."""
+
+    @property
+    def n_threads_here(self) -> int:
+        """Return how many threads of this machine it may use."""
+
+    def part(self, n_parts: int) -> Engine:
+        """Return the engine of one of so many chains that run side by side."""
+
+    def running(self) -> AbstractContextManager[object]:
+        """Hold whatever maps run on while chains run."""
+
+    def fetch(self, local: Sequence[Local]) -> tuple[Local, ...]:
+        """Return locals as values in this process: an engine may keep them elsewhere."""
+
+
+@runtime_checkable
+class Likelihood(Protocol[Shard, Local, Own, Evidence]):
+    """What open atoms do to data: the third factor of a model."""
+
+    @property
+    def support(self) -> float:
+        """Return where masses end: they lie in (0, support)."""
+
+    @property
+    def updates(self) -> tuple[Update, ...]:
+        """Return the sweep: updates that leave the posterior invariant, in order."""
+
+    def start(self, rng: np.random.Generator, problem: Problem[Shard]) -> State[Any, Any, Any]:
+        """Return a state to start a chain from."""
+
+    def message(self, problem: Problem[Shard], state: State[Local, Own, Evidence]) -> Any:
+        """Return what observations need to know of the globals, computed once a sweep."""
+
+    def redraw_local(
+        self, key: np.uint64, shard: Shard, local: Local, message: Any
+    ) -> tuple[Local, Evidence]:
+        """Redraw the variables of a shard's observations, and return what they say. Pure."""
+
+    def add(self, parts: Sequence[Evidence]) -> Evidence:
+        """Return the evidence of all shards, added in shard order."""
+
+    def gate_evidence(
+        self,
+        rng: np.random.Generator,
+        problem: Problem[Shard],
+        state: State[Local, Own, Evidence],
+    ) -> GateEvidence:
+        """Return what the data say of the thinned atoms' gates."""
+
+    def mass_evidence(
+        self,
+        rng: np.random.Generator,
+        problem: Problem[Shard],
+        state: State[Local, Own, Evidence],
+    ) -> MassEvidence:
+        """Draw which of the silent gates are open; return what is then said of the masses."""
+
+    def redraw_own(
+        self,
+        rng: np.random.Generator,
+        problem: Problem[Shard],
+        state: State[Local, Own, Evidence],
+    ) -> Own:
+        """Redraw the likelihood's own globals."""
+
+    def summary(
+        self, problem: Problem[Shard], state: State[Local, Own, Evidence]
+    ) -> dict[str, float]:
+        """Return label-free numbers of a state, for the trace and for diagnostics."""
+
+    def keep(
+        self,
+        problem: Problem[Shard],
+        state: State[Local, Own, Evidence],
+        chain: int,
+        sweep: int,
+    ) -> Any:
+        """Return the draw to keep of a state: what tables and predictions need."""

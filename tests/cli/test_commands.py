@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import thincrm as tc
 from thincrm.cli import app
 from thincrm.cli.shell import in_shell
-from thincrm.gibbs.progress import Sweeps
+from thincrm.inference.progress import Sweeps
 
 COMMANDS = (
     "topics", "features", "resume", "infer", "date", "impute", "evaluate", "report", "export",

@@ -11,7 +11,7 @@ import thincrm as tc
 from thincrm.cli import app, work
 from thincrm.cli.kept import kept_reading
 from thincrm.errors import InvalidInput, check_count, check_positive
-from thincrm.gibbs import progress
+from thincrm.inference import progress
 
 SMALL = ("--sweeps", 6, "--draws", 2, "--max-topics", 5)
 pytestmark = pytest.mark.filterwarnings("ignore:All .* topics are in use")

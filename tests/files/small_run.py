@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 import thincrm as tc
-from thincrm.estimators import journal
-from thincrm.estimators.codec import CODEC
+from thincrm.inference import run_log as journal
+from thincrm.models.codec import CODEC
 
 SETTINGS = {
     "max_topics": 6, "n_sweeps": 18, "n_draws": 5, "n_chains": 2, "n_threads": 1,

@@ -18,10 +18,10 @@ from small_run import bits, files, fit
 
 import thincrm as tc
 from thincrm.errors import DamagedFile, InvalidInput, ThincrmError
-from thincrm.estimators import journal
 from thincrm.files import record
 from thincrm.files.disk import read_whole
 from thincrm.files.record import _checksum, read_record, write_record
+from thincrm.inference import run_log as journal
 
 pytestmark = pytest.mark.filterwarnings("ignore:All .* topics")
 
@@ -268,7 +268,7 @@ def test_states_are_checked_before_a_run_goes_on(stopped):
 
 
 def opened(path):
-    from thincrm.estimators.reading import _open
+    from thincrm.models.loading import _open
 
     model, folder = _open(path)
     return folder, model._check_standing, model._check_draw

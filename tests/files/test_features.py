@@ -7,9 +7,9 @@ from small_run import bits
 
 import thincrm as tc
 from thincrm.errors import DamagedFile
-from thincrm.estimators import journal
-from thincrm.estimators.reading import _open
 from thincrm.files.record import read_record, write_record
+from thincrm.inference import run_log as journal
+from thincrm.models.loading import _open
 
 pytestmark = pytest.mark.filterwarnings("ignore:All . features")
 KINDS = {

@@ -7,7 +7,7 @@ from small_run import SETTINGS, bits, corpus, fit
 import thincrm as tc
 from thincrm.errors import DamagedFile, InvalidInput, ThincrmError
 from thincrm.files.record import read_record, write_record
-from thincrm.gibbs.progress import Sweeps
+from thincrm.inference.progress import Sweeps
 
 pytestmark = pytest.mark.filterwarnings("ignore:All . topics")
 

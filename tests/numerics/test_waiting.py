@@ -9,7 +9,7 @@ from scipy import sparse
 
 from thincrm.data.covariates import covariates
 from thincrm.data.notes import note_long_document, note_many_values
-from thincrm.gibbs import progress
+from thincrm.inference import progress
 from thincrm.numerics import waiting
 
 

@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from thincrm.estimators import FeatureModel, TopicModel
+from thincrm.models.features.model import FeatureModel
+from thincrm.models.topics.model import TopicModel
 
 SETTINGS = {"max_topics": 8, "n_sweeps": 30, "n_draws": 6, "random_state": 3, "quiet": True}
 PAYLOADS = [

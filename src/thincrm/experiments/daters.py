@@ -13,9 +13,9 @@ from sklearn.pipeline import make_pipeline
 
 from thincrm.data.counts import tokens
 from thincrm.data.sotu import Corpus
-from thincrm.estimators.topics import TopicModel
-from thincrm.evaluate.dates import log_likelihood_at
 from thincrm.experiments.settings import Settings
+from thincrm.models.topics.model import TopicModel
+from thincrm.models.topics.predict.dates import log_likelihood_at
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import using_threads

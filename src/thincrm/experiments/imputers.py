@@ -13,9 +13,9 @@ from sklearn.experimental import enable_iterative_imputer  # noqa: F401 - must c
 from sklearn.impute import IterativeImputer
 
 from thincrm.data.un import Indicators
-from thincrm.estimators.dependent_ibp import DependentIBP
-from thincrm.estimators.features import FeatureModel
 from thincrm.experiments.feature_settings import UnSettings
+from thincrm.models.dependent_ibp.model import DependentIBP
+from thincrm.models.features.model import FeatureModel
 from thincrm.numerics.arrays import Float
 from thincrm.thinning import Always, Bump, ProbitRVM
 

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-import thincrm.likelihood
+import thincrm.models.topics.factors
 from thincrm.data.counts import split_words
 from thincrm.data.sotu import Corpus
-from thincrm.estimators.topics import TopicModel
 from thincrm.experiments.baselines import Score, other_models
 from thincrm.experiments.settings import Settings
 from thincrm.levy import BetaProcess
+from thincrm.models.topics.model import TopicModel
 from thincrm.thinning import Always
 
 __all__ = ["PAPER", "PerplexityResults", "run"]
@@ -111,7 +111,7 @@ def _products() -> dict[str, Callable[..., TopicModel]]:
         "BNBP": partial(TopicModel, levy=beta, thinning=Always()),
         "thinned BNBP": partial(TopicModel, levy=beta),
     }
-    factor = getattr(thincrm.likelihood, "GammaNegativeBinomialFactor", None)
+    factor = getattr(thincrm.models.topics.factors, "GammaNegativeBinomialFactor", None)
     if factor is not None:
         found["gamma-NB"] = partial(TopicModel, likelihood=factor(), thinning=Always())
         found["thinned gamma-NB"] = partial(TopicModel, likelihood=factor())

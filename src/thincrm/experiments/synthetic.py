@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
-from thincrm.estimators.features import FeatureModel
 from thincrm.experiments.feature_settings import SyntheticSettings
 from thincrm.experiments.synthetic_data import IMAGES, TIMES, Synthetic, draw_synthetic
+from thincrm.models.features.model import FeatureModel
 from thincrm.numerics.arrays import Float, Int
 from thincrm.thinning import ProbitRVM
 

@@ -9,8 +9,8 @@ import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
 from thincrm.errors import InvalidInput
-from thincrm.estimators.topics import TopicModel
 from thincrm.experiments.settings import Settings
+from thincrm.models.topics.model import TopicModel
 
 __all__ = ["PAPER", "TopicResults", "choose_topics", "run"]
 

@@ -28,10 +28,13 @@ class LevyProcess(ABC):
     ----------
     support : float
         Upper end of the masses: 1 or infinity.
+    plain_words : str
+        What it says of atoms, for reports; {many} stands for what they are.
     """
 
     __slots__ = ()
     support: ClassVar[float]
+    plain_words: ClassVar[str] = ""
 
     # -- what a member supplies -------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import special
@@ -40,6 +41,9 @@ class BetaProcess(UnitPower):
 
     mass: float = 1.0
     concentration: float = 1.0
+    plain_words: ClassVar[str] = (
+        "A beta process: infinitely many {many}, most of them rare; sizes are probabilities."
+    )
 
     def __post_init__(self) -> None:
         check_positive("mass", self.mass)

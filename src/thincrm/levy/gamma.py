@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -38,6 +39,9 @@ class GammaProcess(TiltedPower):
 
     mass: float = 1.0
     rate: float = 1.0
+    plain_words: ClassVar[str] = (
+        "A gamma process: infinitely many {many}, most of them tiny; sizes are rates."
+    )
 
     def __post_init__(self) -> None:
         check_positive("mass", self.mass)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import optimize, special
@@ -40,6 +41,9 @@ class GeneralizedGammaProcess(TemperedStable):
     mass: float = 1.0
     discount: float = 0.5
     rate: float = 1.0
+    plain_words: ClassVar[str] = (
+        "A generalised gamma process: infinitely many {many}, small ones by a power law."
+    )
 
     def __post_init__(self) -> None:
         check_positive("mass", self.mass)

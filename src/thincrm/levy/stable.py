@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -37,6 +38,9 @@ class StableProcess(TemperedStable):
 
     mass: float = 1.0
     discount: float = 0.5
+    plain_words: ClassVar[str] = (
+        "A stable process: infinitely many {many}, small ones by a power law."
+    )
 
     def __post_init__(self) -> None:
         check_positive("mass", self.mass)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 from scipy import optimize
@@ -49,6 +50,9 @@ class StableBetaProcess(UnitPower):
     mass: float = 1.0
     concentration: float = 1.0
     discount: float = 0.5
+    plain_words: ClassVar[str] = (
+        "A stable-beta process: infinitely many {many}, rare ones by a power law."
+    )
 
     def __post_init__(self) -> None:
         check_positive("mass", self.mass)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from thincrm.estimators.diagnostics import judge, label_free, summarise
+from thincrm.models.diagnostics import judge, label_free, summarise
 
 __all__ = ["diagnosis"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.errors import InvalidInput, InvalidType
-from thincrm.estimators import TopicModel
+from thincrm.models.topics.model import TopicModel
 
 __all__ = ["heldout_rows"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thincrm.draws import match_topics
+from thincrm.models.topics.draw import match_topics
 from thincrm.numerics.arrays import Int
 
 __all__ = ["matches"]

@@ -21,7 +21,8 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.errors import InvalidInput, InvalidType
-from thincrm.estimators import FeatureModel, TopicModel
+from thincrm.models.features.model import FeatureModel
+from thincrm.models.topics.model import TopicModel
 from thincrm.report.charting import charting_library
 from thincrm.report.feature_data import feature_data
 from thincrm.report.heldout import heldout_rows

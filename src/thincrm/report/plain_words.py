@@ -8,7 +8,7 @@ import numpy as np
 
 from thincrm import __version__
 from thincrm.levy import BetaProcess, GammaProcess
-from thincrm.likelihood import NegativeBinomialFactor, PoissonFactor
+from thincrm.models.topics.factors import NegativeBinomialFactor, PoissonFactor
 
 __all__ = [
     "READING_FEATURES",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from thincrm.draws import TopicDraw
+from thincrm.models.topics.draw import TopicDraw
 from thincrm.numerics.arrays import Float, Int
 
 __all__ = ["kernel_lengths", "open_weights", "sizes"]

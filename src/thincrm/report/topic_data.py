@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from thincrm.draws import similarity
-from thincrm.estimators.curves import SHAPES
+from thincrm.models.curves import SHAPES
+from thincrm.models.topics.draw import similarity
 from thincrm.numerics.arrays import Int
 from thincrm.report.allocation import allocated
 from thincrm.report.curves import packed

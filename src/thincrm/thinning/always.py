@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from thincrm.data.covariates import Covariates, covariates
 from thincrm.numerics.arrays import Float, Seed
 from thincrm.ports import GateEvidence
+from thincrm.thinning.base import ThinningFunction
 
 __all__ = ["Always", "AlwaysState"]
 
@@ -21,8 +22,15 @@ class AlwaysState(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Always:
+class Always(ThinningFunction):
     """p_x(t) = 1: every atom is open everywhere, which gives the exchangeable models."""
+
+    command_name: ClassVar[str] = "always"
+    varies: ClassVar[bool] = False
+    state: ClassVar[type[Any]] = AlwaysState
+    plain_words: ClassVar[str] = (
+        "All {many} are open at all times: nothing comes or goes in this model."
+    )
 
     def prepare(self, t: Any) -> Covariates:
         """Return the distinct rows of `t`."""

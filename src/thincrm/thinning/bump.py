@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -14,6 +14,7 @@ from thincrm.data.covariates import Covariates, covariates
 from thincrm.errors import InvalidInput, InvalidType, check_positive
 from thincrm.numerics.arrays import Float, Int, Seed, as_generator
 from thincrm.ports import GateEvidence
+from thincrm.thinning.base import ThinningFunction
 from thincrm.thinning.basis import unit
 from thincrm.thinning.free import move_freely
 from thincrm.thinning.kernels import KERNELS, Kernel, length_rule
@@ -42,7 +43,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Bump:
+class Bump(ThinningFunction):
     """Single-location thinning (paper, section 4.1).
 
         m_k ~ Uniform(window),   log l_k ~ N(log median, spread^2)
@@ -75,6 +76,11 @@ class Bump:
     height: float = 1.0
     window: Any = None
     scale: float | Sequence[float] | None = None
+    command_name: ClassVar[str] = "bump"
+    state: ClassVar[type[Any]] = BumpState
+    plain_words: ClassVar[str] = (
+        "One bump per {one} gives its probability of being open: each has a single season."
+    )
 
     def __post_init__(self) -> None:
         if self.kernel not in KERNELS:
@@ -164,6 +170,10 @@ class Bump:
         pairs = [self._pair_row(prepared, row, rows_T, both) for row in rows_S]
         return np.stack(pairs) * self.height ** (2 if both else 1)
 
+    def lengths(self, x: BumpState, prepared: Window) -> Float:
+        """Return the (K,) lengths of the atoms' bumps."""
+        return np.asarray(np.exp(x.log_length) * prepared.scale[0])
+
     def redraw(
         self, rng: Seed, x: BumpState, evidence: GateEvidence, prepared: Window
     ) -> BumpState:
@@ -172,8 +182,7 @@ class Bump:
 
         def log_likelihood(x_KD: Float, k: Int) -> Float:
             log_open = self._log_open(_split(x_KD), prepared, prepared.covariates.rows)
-            seen = GateEvidence(evidence.positive[:, k], evidence.trials, evidence.log_q[:, k])
-            return seen.log_likelihood(log_open, _log_shut(log_open))
+            return evidence.of_atoms(k).log_likelihood(log_open, _log_shut(log_open))
 
         x_KD = move_freely(
             rng,

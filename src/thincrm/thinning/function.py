@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from thincrm.data.covariates import Covariates, covariates
 from thincrm.errors import InvalidInput, InvalidType
 from thincrm.numerics.arrays import Float, Int, Seed, as_generator
 from thincrm.ports import GateEvidence
+from thincrm.thinning.base import ThinningFunction
 from thincrm.thinning.free import move_freely
 
 __all__ = ["FunctionState", "FunctionThinning"]
@@ -27,7 +28,7 @@ class FunctionState(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionThinning:
+class FunctionThinning(ThinningFunction):
     """Thinning by any function: x_k ~ draw_x, p_x(t) = function(x, t).
 
     Parameters
@@ -52,6 +53,8 @@ class FunctionThinning:
     function: Callable[[Any, Float], Any]
     draw_x: Callable[[np.random.Generator, int], Any]
     log_prior: Callable[[Any], Any] | None = None
+    state: ClassVar[type[Any]] = FunctionState
+    plain_words: ClassVar[str] = "A function given by the user says when {many} are open."
 
     def __post_init__(self) -> None:
         for name in ("function", "draw_x"):
@@ -121,8 +124,7 @@ class FunctionThinning:
 
         def log_likelihood(x_KD: Float, k: Int) -> Float:
             p_TK = self._probability(x_KD.reshape(-1, *shape), prepared, prepared.rows)
-            seen = GateEvidence(evidence.positive[:, k], evidence.trials, evidence.log_q[:, k])
-            return seen.log_likelihood(*_logs(p_TK))
+            return evidence.of_atoms(k).log_likelihood(*_logs(p_TK))
 
         x_KD = x.value.reshape(len(x.value), -1)
         moved = move_freely(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from thincrm.numerics.arrays import ArrayLike, Float, Int, Seed, as_generator
 from thincrm.ports import GateEvidence
 from thincrm.thinning.basis import Basis, check_widths, scaled_rows, squared_distance, start
 from thincrm.thinning.counts import move_counts
+from thincrm.thinning.kernel_based import KernelThinning
 from thincrm.thinning.linear import apply_moves, predictor
 from thincrm.thinning.links import LOGISTIC, PROBIT, probit_log_odds
 from thincrm.thinning.moves import Move, move_weights, move_width, refresh
@@ -32,7 +33,7 @@ class GPState(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SigmoidGP:
+class SigmoidGP(KernelThinning):
     """Thinning by a Gaussian process (paper, section 4.2).
 
         b_k ~ N(bias_mean, bias_spread^2),   m_k ~ Uniform
@@ -63,6 +64,14 @@ class SigmoidGP:
     scale: float | Sequence[float] | None = None
     centres: ArrayLike | None = None
     max_centres: int = 100
+
+    command_name: ClassVar[str] = "gp"
+    whitened: ClassVar[bool] = True
+    state: ClassVar[type[Any]] = GPState
+    plain_words: ClassVar[str] = (
+        "A smooth random curve (Gaussian process) per {one} gives its probability of being open at "
+        "any time."
+    )
 
     def __post_init__(self) -> None:
         check_widths(self.widths)

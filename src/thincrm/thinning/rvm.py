@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import gammaincinv, gammaln
 from scipy.stats import qmc
 
 from thincrm.errors import check_count, check_finite, check_positive
+from thincrm.files.checks import need
 from thincrm.numerics.arrays import ArrayLike, Float, Int, Seed, as_generator
 from thincrm.ports import GateEvidence
 from thincrm.thinning.augment import augment
 from thincrm.thinning.basis import Basis, check_widths, scaled_rows, squared_distance, start
 from thincrm.thinning.counts import move_counts
+from thincrm.thinning.kernel_based import KernelThinning
 from thincrm.thinning.linear import apply_moves, predictor
 from thincrm.thinning.links import PROBIT, probit_log_odds
 from thincrm.thinning.moves import Move, move_precisions, move_weights, move_width, refresh
@@ -36,7 +38,7 @@ class RVMState(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ProbitRVM:
+class ProbitRVM(KernelThinning):
     """Thinning by a probit relevance vector machine (paper, section 4.2).
 
         lambda_kj ~ Gamma(shape, rate),   omega_kj ~ N(mu_j, 1 / lambda_kj),   m_k ~ Uniform
@@ -67,6 +69,13 @@ class ProbitRVM:
     scale: float | Sequence[float] | None = None
     centres: ArrayLike | None = None
     max_centres: int = 100
+
+    command_name: ClassVar[str] = "rvm"
+    state: ClassVar[type[Any]] = RVMState
+    plain_words: ClassVar[str] = (
+        "A sum of bumps (relevance vector machine) per {one} gives its probability of being open "
+        "at any time."
+    )
 
     def __post_init__(self) -> None:
         check_widths(self.widths)
@@ -149,10 +158,16 @@ class ProbitRVM:
 
         Cost per atom: O(M T J + J^3), whatever the number of observations.
         """
-        few = int(evidence.trials.sum()) <= _FEW_INDICATORS
+        # latent normals need the atoms to have the same indicators
+        few = evidence.trials.ndim == 1 and int(evidence.trials.sum()) <= _FEW_INDICATORS
         main = augment if few else move_counts
         moves = (refresh, move_width, move_weights, main, move_precisions)
         return self.move(rng, x, evidence, prepared, moves)
+
+    def check(self, x: RVMState, prepared: Basis, n_atoms: int) -> None:
+        """Refuse variables, read from a file, that are not of the kind, number and range of its."""
+        super(ProbitRVM, self).check(x, prepared, n_atoms)
+        need(np.all(x.precisions > 0), "the curves' precisions")
 
     def move(
         self,

@@ -1,1 +1,0 @@
-"""Numbers from draws: perplexity, topics of new documents, dates of documents."""

@@ -1,1 +1,0 @@
-"""The sweep: map over observations, add up what they say, redraw the globals."""

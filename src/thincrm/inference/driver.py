@@ -1,0 +1,155 @@
+"""The driver of chains: warm-up, kept draws, growth, progress, stopping, going on.
+
+Sweep s of chain c draws from the generator of (seed, c, s), so a chain has no generator to save: a
+state and the number of its sweep are all it takes to go on, with the same bits.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from thincrm.inference.progress import Sweeps
+from thincrm.inference.run_log import CHECKPOINT_SECONDS, RunLog
+from thincrm.inference.schedule import Schedule
+from thincrm.inference.side_by_side import Event, Task, packed, run_tasks
+from thincrm.numerics.streams import sweep_generator
+from thincrm.ports import Problem, State
+
+__all__ = ["Watch", "run_chain", "run_chains"]
+
+Chain = State[Any, Any, Any]
+Row = dict[str, float]
+Note = Callable[[int, Chain, Row | None, Any], None]  # (sweep, state, its numbers, draw or None)
+Watch = Callable[[Any], str] | None
+
+_FULL = 0.95
+_FEWEST_SWEEPS = 3  # before it is known how long one takes
+_WORTH_SECONDS = 8.0  # of sweeps that are left: a process takes two to start
+_GROWTH = 1.5
+
+
+def run_chains(problem: Problem[Any], schedule: Schedule, log: RunLog, watch: Watch = None) -> None:
+    """Run what is left of all chains; `log` takes down what happens.
+
+    Where it pays, chains run side by side, a process each. `watch` sees every draw that is kept,
+    and what it says is shown beside the progress.
+    """
+    left = schedule.n_sweeps * schedule.n_chains - len(log.trace)
+    with Sweeps(left, quiet=schedule.quiet) as bar, log.stopping_cleanly():
+        seen = ""
+
+        def note(event: Event) -> None:
+            nonlocal seen
+            log.note(event.chain, event.sweep, event.state, event.row, event.draw)
+            if event.draw is not None and watch is not None:
+                seen = f", {watch(event.draw)}"
+            if event.row is not None:
+                bar.step(f"{event.row[f'n_{schedule.atoms}']:.0f} {schedule.atoms}{seen}")
+
+        tasks = [Task(chain, *log.take(chain)) for chain in range(schedule.n_chains)]
+        _run_tasks(problem, schedule, tasks, note)
+        log.finish()
+    _warn_if_full(problem, schedule, log.draws)
+
+
+def _run_tasks(
+    problem: Problem[Any], schedule: Schedule, tasks: list[Task], note: Callable[[Event], None]
+) -> None:
+    """Run chains one after another; once the rest is seen to take long, side by side."""
+    n_jobs = problem.engine.n_threads_here
+    while tasks:
+        left = _run_here(problem, schedule, tasks, n_jobs, note)
+        if left is None:
+            continue
+        n_jobs = min(n_jobs, 1 + len(tasks))
+        data = packed(replace(problem, engine=problem.engine.part(n_jobs), latest=[]), schedule)
+        tasks.insert(0, left)
+        if data is not None:
+            run_tasks(data, tasks, n_jobs, CHECKPOINT_SECONDS, note)
+            return
+        n_jobs = 1  # the problem cannot be sent to other processes
+
+
+class _HandOver(Exception):
+    """The rest of the chains takes long enough for processes of their own."""
+
+
+def _run_here(
+    problem: Problem[Any],
+    schedule: Schedule,
+    tasks: list[Task],
+    n_jobs: int,
+    note: Callable[[Event], None],
+) -> Task | None:
+    """Run the first task, and return what is left of it if it should go on elsewhere."""
+    task = tasks.pop(0)
+    began, left, n_after = time.monotonic(), task, sum(_n_left(schedule, t) for t in tasks)
+
+    def noting(sweep: int, state: Chain, row: Row | None, draw: Any) -> None:
+        nonlocal left
+        note(Event(task.chain, sweep, state, row, draw))
+        if n_jobs < 2 or n_after == 0 or sweep < task.sweep + _FEWEST_SWEEPS:
+            return
+        each = (time.monotonic() - began) / (sweep - task.sweep)
+        if each * (n_after + schedule.n_sweeps - sweep) > _WORTH_SECONDS:
+            left = Task(task.chain, sweep, state)
+            raise _HandOver
+
+    try:
+        run_chain(problem, schedule, task.chain, task.sweep, task.state, noting)
+    except _HandOver:
+        return left
+    return None
+
+
+def _n_left(schedule: Schedule, task: Task) -> int:
+    return schedule.n_sweeps - task.sweep
+
+
+def run_chain(
+    problem: Problem[Any],
+    schedule: Schedule,
+    chain: int,
+    sweep: int,
+    state: Chain | None,
+    note: Note,
+) -> None:
+    """Run a chain from after `sweep` on, or from its start where there is no state."""
+    likelihood, seed = problem.likelihood, schedule.seed
+    problem = replace(problem, latest=[])  # chains do not share what they remember
+    if sweep >= schedule.n_sweeps:
+        return
+    if state is None:
+        state = likelihood.start(sweep_generator(seed, chain, 0), problem)
+        note(0, state, None, None)
+    problem = replace(problem, n_atoms=state.log_mass.size)
+    for number in range(sweep + 1, schedule.n_sweeps + 1):
+        rng = sweep_generator(seed, chain, number)
+        for update in likelihood.updates:
+            state = update(rng, problem, state)
+        if schedule.tidies(number) and hasattr(likelihood, "tidy"):
+            state = likelihood.tidy(sweep_generator(seed, chain, number, 2), problem, state)
+        numbers = likelihood.summary(problem, state)
+        draw = likelihood.keep(problem, state, chain, number) if schedule.keeps(number) else None
+        full = numbers[f"n_{schedule.atoms}"] > _FULL * problem.n_atoms
+        if schedule.may_grow(number) and full:
+            rng, larger = sweep_generator(seed, chain, number, 1), int(problem.n_atoms * _GROWTH)
+            problem, state = likelihood.expand(rng, problem, state, larger)
+        note(number, state, {"chain": chain, "sweep": number, **numbers}, draw)
+
+
+def _warn_if_full(problem: Problem[Any], schedule: Schedule, draws: list[Any]) -> None:
+    atoms = schedule.atoms
+    numbers = [draw.scalars for draw in draws]
+    full = [n[f"n_{atoms}"] >= n.get(f"max_{atoms}", problem.n_atoms) for n in numbers]
+    if sum(full) > 0.5 * len(full) and not schedule.grow:
+        grow = f", or pass max_{atoms}='grow'" if hasattr(problem.likelihood, "expand") else ""
+        warnings.warn(
+            f"All {problem.n_atoms} {atoms} are in use: their number is cut off there. Raise "
+            f"max_{atoms}{grow}.",
+            stacklevel=4,
+        )

@@ -1,0 +1,65 @@
+"""Engines of one process: shards one after another, their loops on one thread or on several."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TypeVar
+
+from thincrm.numerics.threads import using_threads
+
+__all__ = ["Serial", "Threads"]
+
+S = TypeVar("S")
+L = TypeVar("L")
+M = TypeVar("M")
+N = TypeVar("N")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """Maps shards in this process, one after another, each on `n_threads` threads.
+
+    Within a shard, compiled loops go over blocks of observations (`numerics.threads`); the bits do
+    not depend on the number of threads. None: one thread per core.
+    """
+
+    n_threads: int | None = None
+
+    @property
+    def n_threads_here(self) -> int:
+        """Return how many threads there are."""
+        return (os.cpu_count() or 1) if self.n_threads is None else self.n_threads
+
+    def part(self, n_parts: int) -> Threads:
+        """Return the engine of one of so many processes that share the machine."""
+        return Threads(max(1, self.n_threads_here // n_parts))
+
+    def running(self) -> AbstractContextManager[int]:
+        """Hold the threads while chains run."""
+        return using_threads(self.n_threads)
+
+    def map(
+        self,
+        work: Callable[[S, L, M], tuple[N, R]],
+        shards: Sequence[S],
+        local: Sequence[L],
+        message: M,
+    ) -> tuple[tuple[N, ...], list[R]]:
+        """Return work(shard, local, message) of every shard: the new locals, and the results."""
+        done = [work(shard, own, message) for shard, own in zip(shards, local, strict=True)]
+        return tuple(new for new, _ in done), [result for _, result in done]
+
+    def fetch(self, local: Sequence[L]) -> tuple[L, ...]:
+        """Return the locals: they are here."""
+        return tuple(local)
+
+
+@dataclass(frozen=True, slots=True)
+class Serial(Threads):
+    """Maps shards in this process on one thread."""
+
+    n_threads: int | None = 1

@@ -1,0 +1,287 @@
+"""What a run has done so far, in memory and, if it has a folder, on disk."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from thincrm.errors import CannotWrite, DamagedFile
+from thincrm.files import RunFolder
+from thincrm.files.checks import is_count
+from thincrm.inference.schedule import Schedule
+
+__all__ = ["ChainState", "RunLog", "read_checkpoint", "rows_of"]
+
+CHECKPOINT_SECONDS = 5.0
+_LARGEST_SHARE = 0.05  # of the time may go into checkpoints
+Row = dict[str, float]
+
+
+class ChainState(NamedTuple):
+    """Where a chain stands: the state after `sweep`, None where it is not known any more."""
+
+    chain: int
+    sweep: int
+    n_draws: int
+    state: Any
+
+
+@dataclass(slots=True)
+class _Chain:
+    """What a chain has done."""
+
+    draws: list[Any] = field(default_factory=list)
+    trace: list[Row] = field(default_factory=list)
+    sweep: int = 0
+    state: Any = None
+    n_written: int = 0  # draws on disk
+    known: tuple[int, int] = (0, 0)  # draws and rows that belong to `state`
+
+
+class RunLog:
+    """Draws, trace and states of a run's chains; with a folder, checkpoints as time goes by.
+
+    A disk that is full does not end a run: the log says so once, and tries again later.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        How long the run is.
+    folder : RunFolder or None
+        Where to write; None: nowhere.
+    """
+
+    def __init__(self, schedule: Schedule, folder: RunFolder | None = None) -> None:
+        self.schedule, self.stopped = schedule, False
+        self._chains = [_Chain() for _ in range(schedule.n_chains)]
+        self._folder, self._complaint = folder, ""
+        self._due = time.monotonic() + CHECKPOINT_SECONDS
+
+    @property
+    def draws(self) -> list[Any]:
+        """Return the kept draws, chain after chain."""
+        return [draw for chain in self._chains for draw in chain.draws]
+
+    @property
+    def trace(self) -> list[Row]:
+        """Return the numbers after every sweep, chain after chain."""
+        return [row for chain in self._chains for row in chain.trace]
+
+    @classmethod
+    def reopen(
+        cls,
+        schedule: Schedule,
+        folder: RunFolder,
+        check_state: Callable[[ChainState], None],
+        check_draw: Callable[[Any], None],
+    ) -> Self:
+        """Return the log of the last checkpoint that is whole, or one that starts anew."""
+        for path, found in folder.checkpoints():
+            log = cls(schedule, folder)
+            try:
+                log._read(found, check_state, check_draw)
+            except DamagedFile as error:
+                warnings.warn(f"{error} Going back from {path.name} to before it.", stacklevel=3)
+                continue
+            return log
+        return cls(schedule, folder)
+
+    def _read(
+        self,
+        found: Any,
+        check_state: Callable[[ChainState], None],
+        check_draw: Callable[[Any], None],
+    ) -> None:
+        places, rows = read_checkpoint(found, self.schedule)
+        assert self._folder is not None
+        for place, chain in zip(places, self._chains, strict=True):
+            if place.state is not None:
+                check_state(place)
+            for number in range(place.n_draws):
+                draw = self._folder.read_draw(self._number(place.chain, number))
+                check_draw(draw)
+                chain.draws.append(draw)
+            chain.trace = [row for row in rows if row["chain"] == place.chain]
+            chain.sweep, chain.state, chain.n_written = place.sweep, place.state, place.n_draws
+            chain.known = (place.n_draws, len(chain.trace))
+
+    def _number(self, chain: int, number: int) -> int:
+        """Return the file number of a chain's draw."""
+        return chain * self.schedule.n_kept + number
+
+    def take(self, chain: int) -> tuple[int, Any]:
+        """Return the sweep and state from which a chain goes on; it is as large as the data."""
+        here = self._chains[chain]
+        return here.sweep, here.state
+
+    def note(
+        self, chain: int, sweep: int, state: Any, row: Row | None = None, draw: Any = None
+    ) -> None:
+        """Take down the outcome of a sweep; write a checkpoint when it is time.
+
+        state: None where it is not at hand; a checkpoint then goes back to the last that was.
+        """
+        here = self._chains[chain]
+        if row is not None:
+            here.trace.append(row)
+        if draw is not None:
+            here.draws.append(draw)
+        done = sweep >= self.schedule.n_sweeps
+        if state is not None or done:
+            # without a folder, or at the end, nobody asks for the state
+            here.sweep, here.state = sweep, None if self._folder is None or done else state
+            here.known = (len(here.draws), len(here.trace))
+        if self._folder is not None and time.monotonic() >= self._due:
+            self._checkpoint()
+
+    def _checkpoint(self) -> None:
+        known = [row for chain in self._chains for row in chain.trace[: chain.known[1]]]
+        value = {
+            "chains": [
+                ChainState(number, chain.sweep, chain.known[0], chain.state)
+                for number, chain in enumerate(self._chains)
+            ],
+            "trace": columns(known),
+        }
+        began = time.monotonic()
+        self._try_to_write("checkpoint", value)
+        cost = time.monotonic() - began
+        self._due = began + max(CHECKPOINT_SECONDS, cost / _LARGEST_SHARE)
+
+    def _try_to_write(self, what: str, value: Any) -> None:
+        assert self._folder is not None
+        try:
+            for number, chain in enumerate(self._chains):
+                while chain.n_written < len(chain.draws):
+                    place = self._number(number, chain.n_written)
+                    self._folder.write_draw(place, chain.draws[chain.n_written])
+                    chain.n_written += 1
+            if what == "checkpoint":
+                self._folder.write_checkpoint(value)
+            else:
+                self._folder.write_results(value)
+            self._complaint = ""
+        except CannotWrite as error:
+            if not self._complaint:
+                warnings.warn(f"{error} The run goes on and tries again later.", stacklevel=2)
+            self._complaint = str(error)
+
+    @contextmanager
+    def stopping_cleanly(self) -> Iterator[None]:
+        """Take an interrupt of a run that has a folder as the wish to stop here, for now."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if self._folder is None or not any(chain.trace for chain in self._chains):
+                raise
+            for chain in self._chains:
+                del chain.draws[chain.known[0] :], chain.trace[chain.known[1] :]
+            self._checkpoint()
+            self.stopped = True
+            if not self.draws:
+                raise
+            warnings.warn(
+                f"{self.describe()} thincrm.resume({str(self._folder.path)!r}) goes on.",
+                stacklevel=4,
+            )
+
+    def describe(self) -> str:
+        """Return how far the run got, as a sentence."""
+        return (
+            f"The run stopped {how_far([chain.sweep for chain in self._chains], self.schedule)}: "
+            f"the model has the {len(self.draws)} draws so far."
+        )
+
+    def copy(self, draws: Sequence[Any], trace: Sequence[Row], *, complete: bool) -> None:
+        """Write a model that is already there."""
+        for draw in draws:
+            self._chains[draw.chain].draws.append(draw)
+        for row in trace:
+            self._chains[int(row["chain"])].trace.append(row)
+        assert self._folder is not None
+        for number, chain in enumerate(self._chains):
+            for i, draw in enumerate(chain.draws):
+                self._folder.write_draw(self._number(number, i), draw)
+        self._folder.write_results(self._results(complete))
+
+    def _results(self, complete: bool) -> dict[str, Any]:
+        n_draws = [len(chain.draws) for chain in self._chains]
+        return {"n_draws": n_draws, "trace": columns(self.trace), "complete": complete}
+
+    def finish(self) -> None:
+        """Write the last checkpoint and the results."""
+        if self._folder is None:
+            return
+        self._checkpoint()
+        self._try_to_write("results", self._results(complete=True))
+        if self._complaint:
+            warnings.warn(
+                f"The results are not on disk: {self._complaint} They are in memory: "
+                "model.save(...) writes them elsewhere.",
+                stacklevel=2,
+            )
+
+
+def how_far(sweep_C: Sequence[int], schedule: Schedule) -> str:
+    """Return in words how many sweeps chains have made."""
+    chain = next((c for c, sweep in enumerate(sweep_C) if sweep < schedule.n_sweeps), 0)
+    return (
+        f"after sweep {sweep_C[chain]} of {schedule.n_sweeps} of chain {chain + 1} of "
+        f"{schedule.n_chains}"
+    )
+
+
+def read_checkpoint(found: Any, schedule: Schedule) -> tuple[list[ChainState], list[Row]]:
+    """Return the checked (states of chains, trace) of a checkpoint, or say what is wrong."""
+    if isinstance(found, DamagedFile):
+        raise found
+    places = found.get("chains") if isinstance(found, dict) else None
+    if not (
+        set(found) == {"chains", "trace"}
+        and isinstance(places, list)
+        and len(places) == schedule.n_chains
+        and all(_is_place(place, c, schedule) for c, place in enumerate(places))
+    ):
+        raise DamagedFile("The checkpoint does not say where the run stood.")
+    rows = rows_of(found["trace"])
+    seen_C = np.bincount([int(row["chain"]) for row in rows], minlength=schedule.n_chains)
+    if seen_C.tolist() != [place.sweep for place in places]:
+        raise DamagedFile("The checkpoint does not say where the run stood.")
+    return places, rows
+
+
+def _is_place(place: Any, chain: int, schedule: Schedule) -> bool:
+    return (
+        isinstance(place, ChainState)
+        and place.chain == chain
+        and is_count(place.sweep)
+        and is_count(place.n_draws)
+        and place.sweep <= schedule.n_sweeps
+        and place.n_draws <= schedule.n_kept
+        and (place.state is not None or place.sweep in (0, schedule.n_sweeps))
+    )
+
+
+def columns(trace: Sequence[Row]) -> dict[str, Any]:
+    """Return the trace as one array per quantity."""
+    return {name: np.array([row[name] for row in trace]) for name in (trace[0] if trace else ())}
+
+
+def rows_of(table: Any) -> list[Row]:
+    """Return the trace of arrays of equal length, or say that it is none."""
+    parts: list[Any] = list(table.values()) if isinstance(table, dict) else [None]
+    if not all(isinstance(part, np.ndarray) and part.ndim == 1 for part in parts) or (
+        parts and (len({part.size for part in parts}) > 1 or not {"chain", "sweep"} <= set(table))
+    ):
+        raise DamagedFile("The trace is not a table of numbers.")
+    if parts and not np.all((table["chain"] >= 0) & (table["chain"] < 2**31)):
+        raise DamagedFile("The trace is not a table of numbers.")
+    return [
+        dict(zip(table, row, strict=True)) for row in zip(*(p.tolist() for p in parts), strict=True)
+    ]

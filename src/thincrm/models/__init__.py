@@ -1,0 +1,1 @@
+"""Models: products of a Lévy measure, a thinning function and a likelihood."""

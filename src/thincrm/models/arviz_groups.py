@@ -1,0 +1,130 @@
+"""A fitted model as ArviZ groups: an xarray DataTree (ArviZ 1), or InferenceData before it.
+
+Label-free scalars come as they are. Per-topic quantities are those of topics matched across draws;
+a draw that lacks a topic has NaN there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+
+from thincrm.data.covariates import Covariates
+from thincrm.errors import InvalidInput, check_count
+from thincrm.models.diagnostics import by_chain, label_free, spread_rows
+from thincrm.models.topics.draw import TopicDraw
+from thincrm.models.topics.tables import TopicTables
+from thincrm.numerics.arrays import Float, Int
+
+__all__ = ["Variables", "gather", "scalar_groups", "time_coordinates", "topic_groups"]
+
+Variables = dict[str, tuple[tuple[str, ...], Any]]
+_ATTRIBUTES = {"inference_library": "thincrm", "inference_library_version": version("thincrm")}
+
+
+def gather(groups: Mapping[str, tuple[Variables, Mapping[str, Any]]]) -> Any:
+    """Return groups, each (variables, coordinates), as what the installed ArviZ works on."""
+    try:
+        xarray, arviz = import_module("xarray"), import_module("arviz")
+    except ImportError as error:
+        raise InvalidInput("to_arviz needs ArviZ: pip install 'thincrm[arviz]'.") from error
+    sets = {
+        name: xarray.Dataset(variables, dict(coordinates), _ATTRIBUTES)
+        for name, (variables, coordinates) in groups.items()
+    }
+    if int(version("arviz").split(".")[0]) >= 1:
+        return xarray.DataTree.from_dict(sets)
+    return arviz.InferenceData(**sets)
+
+
+def scalar_groups(draws: list[Any], known: Covariates) -> tuple[Variables, Variables, Int]:
+    """Return posterior and sample_stats of the draws' scalars, and the places of the draws."""
+    table = label_free(draws, known)
+    place_CS = by_chain(table.index)
+    scalars: Variables = {
+        name: (("chain", "draw"), table[name].to_numpy()[place_CS])
+        for name in table.columns
+        if "[" not in name
+    }
+    sweep = table.index.get_level_values("sweep").to_numpy()[place_CS]
+    stats: Variables = {"sweep": (("chain", "draw"), sweep)}
+    if "log_joint" in scalars:
+        stats["lp"] = scalars.pop("log_joint")
+    return scalars, stats, place_CS
+
+
+def topic_groups(
+    tables: TopicTables, counts: Any, n_words: int, n_times: int, seed: int
+) -> dict[str, tuple[Variables, Mapping[str, Any]]]:
+    """Return the groups of a topic model: see `TopicModel.to_arviz`."""
+    known = tables.known
+    posterior, stats, place_CS = scalar_groups(list(tables.draws), known)
+    chains = {"chain": np.arange(place_CS.shape[0]), "draw": np.arange(place_CS.shape[1])}
+    rows = spread_rows(len(known.rows), check_count("n_times", n_times))
+    times = time_coordinates(known, rows)
+
+    def kept(values_B: Float) -> Float:
+        return np.asarray(values_B[place_CS], np.float32)
+
+    opened_BTK = tables.aligned(lambda draw: _activation(draw, rows))
+    posterior["activation"] = (("chain", "draw", "t", "topic"), kept(opened_BTK))
+    total_BT = np.stack([_activation(draw, rows).sum(axis=1) for draw in tables.draws])
+    posterior["total_activation_at"] = (("chain", "draw", "t"), kept(total_BT))
+    share_BK = np.nan_to_num(tables.aligned(lambda draw: draw.tokens / draw.tokens.sum()))
+    posterior["topic_share"] = (("chain", "draw", "topic"), kept(share_BK))
+    words = np.unique(tables.top_words(n_words))
+    theta_BWK = _thetas(tables, words, np.random.default_rng(seed))
+    dims = ("chain", "draw", "topic", "word")
+    posterior["word_probability"] = (dims, kept(np.swapaxes(theta_BWK, 1, 2)))
+    shown = tables.vocabulary.to_numpy()[tables.top_words(3)].T
+    coordinates = {
+        **chains,
+        "topic": np.arange(tables.n_topics),
+        "topic_words": ("topic", np.array([" ".join(map(str, three)) for three in shown])),
+        "word": tables.vocabulary[words].astype(str).to_numpy(str),
+        **times,
+    }
+    length_D = np.asarray(counts.sum(axis=1)).reshape(-1)
+    tokens_T = np.bincount(known.row, length_D, len(known.rows))[rows].astype(np.int64)
+    return {
+        "posterior": (posterior, coordinates),
+        "sample_stats": (stats, chains),
+        "observed_data": ({"tokens": (("t",), tokens_T)}, times),
+        "constant_data": ({"documents": (("t",), known.trials[rows])}, times),
+    }
+
+
+def _activation(draw: TopicDraw, rows: list[int]) -> Float:
+    """Return the (T, K) activation at chosen rows; a static model has one for all."""
+    log_odds = draw.log_odds
+    return np.asarray(expit(log_odds[rows] if len(log_odds) > 1 else log_odds[[0] * len(rows)]))
+
+
+def time_coordinates(known: Covariates, rows: list[int]) -> dict[str, Any]:
+    """Return coordinates of dimension t: dates stay dates; several columns are named beside it."""
+    labels = known.labels(known.rows[rows])
+    if isinstance(labels, pd.MultiIndex):
+        columns = {name: ("t", known.rows[rows, c]) for c, name in enumerate(known.names)}
+        return {"t": np.arange(len(rows)), **columns}
+    if isinstance(labels, pd.DatetimeIndex) and labels.tz is not None:
+        labels = labels.tz_localize(None)  # xarray has no time zones: UTC
+    return {"t": labels.to_numpy()}
+
+
+def _thetas(tables: TopicTables, words: Int, rng: np.random.Generator) -> Float:
+    """Return (B, W, K): the chosen words' probabilities, drawn jointly from the Dirichlet."""
+
+    def drawn(draw: TopicDraw) -> Float:
+        hits = draw.words[words].toarray() + draw.concentration
+        total = draw.tokens + draw.concentration * draw.words.shape[0]
+        mass = rng.standard_gamma(hits)
+        rest = rng.standard_gamma(np.maximum(total - hits.sum(axis=0), 0.0))
+        return np.asarray(mass / np.maximum(mass.sum(axis=0) + rest, 1e-300))
+
+    return tables.aligned(drawn)

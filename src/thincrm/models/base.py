@@ -1,0 +1,225 @@
+"""Model: what every estimator has, given its likelihood.
+
+A model reads its data, chooses its factors and says what its draws look like. Everything else is
+here: fitting with or without a folder, going on, saving and loading, activation tables,
+diagnostics, exports, a plain report.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from thincrm.data.covariates import Covariates, covariates
+from thincrm.data.notes import note_many_values, note_one_value
+from thincrm.errors import InvalidInput, check_count
+from thincrm.inference.driver import Watch, run_chains
+from thincrm.inference.engine import Threads
+from thincrm.inference.run_log import RunLog
+from thincrm.inference.schedule import Schedule
+from thincrm.models.diagnostics import Diagnostics
+from thincrm.models.seeds import seed_of
+from thincrm.models.stored import StoredModel
+from thincrm.models.tables import AtomTables, flat, scalar, write_tables
+from thincrm.numerics.arrays import Float
+from thincrm.numerics.waiting import telling
+from thincrm.ports import LevyMeasure, Problem
+from thincrm.thinning.base import ThinningFunction
+
+__all__ = ["Factors", "Model", "Parts"]
+
+
+class Factors(NamedTuple):
+    """The checked factors of a model, and its truncation."""
+
+    levy: LevyMeasure
+    thinning: ThinningFunction
+    likelihood: Any  # a ports.Likelihood
+    n_atoms: int
+    n_background: int = 0
+
+
+class Parts(NamedTuple):
+    """The data of a model in shards, and the facts its likelihood needs of all of them."""
+
+    shards: tuple[Any, ...]
+    facts: Any = None
+
+
+class Model(StoredModel, Diagnostics, BaseEstimator):  # type: ignore[misc]
+    """An estimator: a likelihood, and how its data are read.
+
+    A model of one's own writes `__init__` (with levy, thinning, n_sweeps, n_draws, n_chains, learn,
+    random_state, n_threads, quiet and max_{atoms} among its parameters), `_read`, `_factors`,
+    `_parts`, `_pack_data` and `_unpack_data`; its draws have chain, sweep, x, log_mass, scalars,
+    `sizes` (K,) and `profiles` (K, P), by which atoms are matched across draws.
+    """
+
+    atoms: ClassVar[str] = "atoms"  # what it finds, in the plural
+    unit: ClassVar[str] = "rows"  # what its observations are called
+
+    n_sweeps: int
+    n_draws: int
+    n_chains: int
+    random_state: Any
+    n_threads: int | None
+    learn: bool
+
+    covariates_: Covariates
+    draws_: list[Any]
+    trace_: pd.DataFrame
+    seed_: int
+
+    # -- what a model writes -----------------------------------------------------------------------
+
+    @abstractmethod
+    def _read(self, X: Any) -> int:
+        """Check the data, remember them, and return how many observations there are."""
+
+    @abstractmethod
+    def _factors(self) -> Factors:
+        """Return the checked factors, or a sentence on why they do not fit together."""
+
+    @abstractmethod
+    def _parts(self, known: Covariates) -> Parts:
+        """Return the data in shards; `known` has the covariate rows of observations."""
+
+    # -- fitting -----------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, *, t: Any = None, out: str | Path | None = None) -> Self:
+        """Fit to observations X with covariates t (numbers or dates).
+
+        out: a new folder for the run; whatever ends the run, `thincrm.resume(out)` goes on with it,
+        bit for bit. None: nothing is written.
+        """
+        n_rows = self._read(X)
+        self.covariates_ = self._covariates(t, n_rows)
+        self.seed_ = seed_of(self.random_state)
+        self._start(out)
+        return self
+
+    def _start(self, out: str | Path | None) -> None:
+        """Run the chains of a new fit: data and covariates are known."""
+        self._schedule()
+        self.thinning_ = self._factors().thinning
+        with telling("preparing the covariates", quiet=bool(self.quiet)):
+            self.prepared_ = self.thinning_.prepare(self._known())
+        with self._run_log(out) as log:
+            self._sample(log)
+
+    def _schedule(self) -> Schedule:
+        return Schedule(
+            check_count("n_sweeps", self.n_sweeps),
+            check_count("n_draws", self.n_draws),
+            check_count("n_chains", self.n_chains),
+            self.seed_,
+            self.atoms,
+            getattr(self, f"max_{self.atoms}") == "grow",
+            bool(self.quiet),
+        )
+
+    def _covariates(self, t: Any, n_rows: int) -> Covariates:
+        given, varies = t is not None, getattr(self.thinning, "varies", True)
+        if t is None:
+            if varies:
+                warnings.warn(
+                    f"No covariate t was given: all {self.unit} share one, so {self.atoms} cannot "
+                    "come and go. Pass t=, or thinning=Always() to say so.",
+                    stacklevel=4,
+                )
+            t = np.zeros(n_rows)
+        known = covariates(t)
+        if known.row.size != n_rows:
+            raise InvalidInput(
+                f"X and t have inconsistent numbers of samples: [{n_rows}, {known.row.size}]."
+            )
+        if given and varies:
+            note_one_value(known, self.unit, self.atoms)
+        note_many_values(known)
+        return known
+
+    def _known(self) -> Covariates:
+        """Return the covariates that the thinning function sees: one row if it ignores them."""
+        known = self.covariates_
+        return known if self.thinning_.varies else covariates(np.zeros(known.row.size))
+
+    def _problem(self) -> Problem[Any]:
+        levy, thinning, likelihood, n_atoms, n_background = self._factors()
+        known = self._known()
+        parts = self._parts(known)
+        return Problem(
+            levy=levy,
+            thinning=thinning,
+            likelihood=likelihood,
+            prepared=self.prepared_,
+            shards=parts.shards,
+            trials=known.trials,
+            n_atoms=n_atoms,
+            engine=Threads(self.n_threads),
+            n_background=n_background,
+            learn_levy=bool(self.learn),
+            facts=parts.facts,
+        )
+
+    def _watch(self, log: RunLog) -> Watch:
+        """Return what tells, beside the progress, of each kept draw; None: nothing does."""
+        return None
+
+    def _sample(self, log: RunLog) -> None:
+        problem = self._problem()
+        with problem.engine.running():
+            run_chains(problem, self._schedule(), log, self._watch(log))
+        self.complete_ = not log.stopped
+        self._adopt(log.draws, log.trace)
+
+    def _adopt(self, draws: list[Any], trace: list[dict[str, float]]) -> None:
+        """Become the fitted model of these draws."""
+        self.draws_ = draws
+        self.trace_ = pd.DataFrame(trace).set_index(["chain", "sweep"])
+        setattr(self, f"n_{self.atoms}_", scalar(draws, f"n_{self.atoms}"))
+
+    # -- results -----------------------------------------------------------------------------------
+
+    def activation(self, t: Any = None, level: float = 0.9) -> pd.DataFrame:
+        """Return each atom's probability of being open, with bands, at t (None: as fitted)."""
+        check_is_fitted(self)
+        rows = self.covariates_.rows if t is None else self.covariates_.encode(t)
+        return AtomTables(self.draws_, self.atoms).activation(
+            self.covariates_, rows, level, self._log_odds
+        )
+
+    def profiles(self, level: float = 0.9) -> pd.DataFrame:
+        """Return what each atom looks like, with bands: atom, column, mean, lower, upper."""
+        check_is_fitted(self)
+        return AtomTables(self.draws_, self.atoms).profiles(level)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return every table the model gives, by name, index as columns."""
+        check_is_fitted(self)
+        found = {
+            self.atoms: self.profiles(),
+            "activation": self.activation(),
+            "diagnostics": self.diagnostics(),
+            "trace": self.trace_,
+        }
+        return {name: flat(table) for name, table in found.items()}
+
+    def to_csv(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write every table to `folder` (made if need be), NAME.csv each; return the files."""
+        return write_tables(self.tables(), folder)
+
+    def _log_odds(self, draw: Any, rows: Float) -> Float:
+        """Return the (N, K) log odds of a draw's thinned atoms at encoded covariate rows."""
+        labels = self.covariates_.labels(rows)
+        at = rows if isinstance(labels, pd.MultiIndex) else labels
+        if not self.thinning_.varies:
+            at = np.zeros(len(rows))
+        return np.asarray(self.thinning_.log_odds(draw.x, self.prepared_, at))

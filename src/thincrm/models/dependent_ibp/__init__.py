@@ -1,0 +1,1 @@
+"""The dependent Indian buffet process, to compare with."""

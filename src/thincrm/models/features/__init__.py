@@ -1,0 +1,1 @@
+"""Latent features that switch on with a covariate."""

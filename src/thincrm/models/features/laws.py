@@ -1,0 +1,72 @@
+"""Features and variances given usages: normal and gamma laws, column by column."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thincrm.models.features.kernel import Sums
+from thincrm.numerics.arrays import Float
+from thincrm.numerics.compiled import compiled
+from thincrm.numerics.streams import fresh_key, new_stream
+from thincrm.numerics.threads import map_blocks
+from thincrm.numerics.variates import gaussian_from_precision
+
+__all__ = ["FEATURE_PRIOR", "NOISE_PRIOR", "draw_features", "draw_noise", "draw_scale"]
+
+NOISE_PRIOR = (1.0, 0.1)  # Gamma(shape, rate) of 1 / sigma_p^2, in units of a column's variance
+FEATURE_PRIOR = (1.0, 1.0)  # of 1 / sigma_A^2
+
+
+def draw_features(
+    rng: np.random.Generator, sums: Sums, precision_P: Float, prior_F: Float
+) -> Float:
+    """Draw A_.p ~ N(V U'y w_p, V), V = (U'U w_p + diag(prior))^-1, over rows that see column p."""
+    out_FP: Float = np.empty(sums.cross_FP.shape)
+    key = fresh_key(rng)
+
+    def work(first: int, stop: int) -> None:
+        _draw_columns(first, stop, key, sums.gram_FFP, sums.cross_FP, precision_P, prior_F, out_FP)
+
+    map_blocks(work, precision_P.size, 16)
+    return out_FP
+
+
+@compiled
+def _draw_columns(
+    first: int, stop: int, key: np.uint64, gram_FFP: np.ndarray, cross_FP: np.ndarray,
+    precision_P: np.ndarray, prior_F: np.ndarray, out_FP: np.ndarray,
+) -> None:  # fmt: skip
+    size = prior_F.size
+    matrix_FF, shift_F, draw_F = np.empty((size, size)), np.empty(size), np.empty(size)
+    for p in range(first, stop):
+        for f in range(size):
+            shift_F[f] = precision_P[p] * cross_FP[f, p]
+            for g in range(f, size):
+                matrix_FF[f, g] = precision_P[p] * gram_FFP[f, g, p]
+            matrix_FF[f, f] += prior_F[f]
+        gaussian_from_precision(new_stream(key, p), matrix_FF, shift_F, draw_F)
+        for f in range(size):
+            out_FP[f, p] = draw_F[f]
+
+
+def squared_error(sums: Sums, square_P: Float, feature_FP: Float) -> Float:
+    """Return the (P,) sums of squared residuals over seen cells: y'y - 2 A'U'y + A'U'U A."""
+    gram_FFP = sums.gram_FFP
+    both = np.einsum("fp,fgp,gp->p", feature_FP, gram_FFP, feature_FP, optimize=True)
+    twice = 2.0 * both - np.einsum("ffp,fp->p", gram_FFP, feature_FP**2)
+    error_P = square_P - 2.0 * (feature_FP * sums.cross_FP).sum(0) + twice
+    return np.asarray(np.maximum(error_P, 0.0))
+
+
+def draw_noise(rng: np.random.Generator, cells_P: Float, error_P: Float) -> Float:
+    """Draw 1 / sigma_p^2 ~ Gamma(a + cells / 2, b + squared error / 2)."""
+    shape, rate = NOISE_PRIOR
+    return np.asarray(rng.gamma(shape + 0.5 * cells_P) / (rate + 0.5 * error_P))
+
+
+def draw_scale(rng: np.random.Generator, feature_KP: Float) -> float:
+    """Draw 1 / sigma_A^2 ~ Gamma(a + K P / 2, b + sum A^2 / 2)."""
+    shape, rate = FEATURE_PRIOR
+    return float(
+        rng.gamma(shape + 0.5 * feature_KP.size) / (rate + 0.5 * float((feature_KP**2).sum()))
+    )

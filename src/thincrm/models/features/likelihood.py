@@ -1,0 +1,118 @@
+"""FeatureLikelihood: what open features do to the rows of a table (`ports.Likelihood`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from thincrm.models.features.draw import FeatureDraw
+from thincrm.models.features.kernel import Features
+from thincrm.models.features.laws import squared_error
+from thincrm.models.features.start import start_state
+from thincrm.models.features.state import (
+    FeatureEvidence,
+    FeatureGlobals,
+    FeatureLocal,
+    FeatureProblem,
+    FeatureShard,
+    FeatureState,
+    add_evidence,
+    features_of,
+)
+from thincrm.models.features.sweep import (
+    SWEEP,
+    gate_evidence,
+    mass_evidence,
+    redraw_features,
+    redraw_usages_of,
+    redraw_variances,
+)
+from thincrm.ports import GateEvidence, MassEvidence, Update
+
+__all__ = ["FeatureLikelihood"]
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureLikelihood:
+    """Rows are sums of features: y_n = level + sum_k z_nk s_nk A_k + noise (see `kernel`)."""
+
+    shared: bool = False  # one gate a covariate, not one a row
+    real: bool = False  # weights s ~ N(0, 1), not 1
+    background: bool = True  # a level for every column
+    sure: bool = False  # masses are 1: behind an open gate a feature is used
+    support: ClassVar[float] = 1.0
+    updates: ClassVar[tuple[Update, ...]] = SWEEP
+
+    def start(self, rng: np.random.Generator, problem: FeatureProblem) -> FeatureState:
+        """Return a state to start a chain from."""
+        return start_state(rng, problem)
+
+    def message(self, problem: FeatureProblem, state: FeatureState) -> Features:
+        """Return what rows need to know of the globals."""
+        return features_of(problem, state)
+
+    def redraw_local(
+        self, key: np.uint64, shard: FeatureShard, local: FeatureLocal, message: Features
+    ) -> tuple[FeatureLocal, FeatureEvidence]:
+        """Redraw the usages of a shard's rows."""
+        return redraw_usages_of(key, shard, local, message)
+
+    def add(self, parts: Sequence[FeatureEvidence]) -> FeatureEvidence:
+        """Return the evidence of all shards."""
+        return add_evidence(list(parts))
+
+    def gate_evidence(
+        self, rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
+    ) -> GateEvidence:
+        """Return what usages say of the gates."""
+        return gate_evidence(problem, state)
+
+    def mass_evidence(
+        self, rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
+    ) -> MassEvidence:
+        """Draw which silent gates are open; return what is then said of the masses."""
+        return mass_evidence(rng, problem, state)
+
+    def redraw_own(
+        self, rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
+    ) -> FeatureGlobals:
+        """Redraw the features and the variances."""
+        return redraw_variances(rng, problem, redraw_features(rng, problem, state)).own
+
+    def summary(self, problem: FeatureProblem, state: FeatureState) -> dict[str, float]:
+        """Return label-free numbers of a state."""
+        own, facts = state.own, problem.facts
+        total = state.evidence.hits.sum(0)
+        error_P = squared_error(state.evidence.sums, facts.square_P, own.feature)
+        log_noise = np.log(own.noise / (2 * np.pi))
+        fit = 0.5 * float((facts.seen_P * log_noise - own.noise * error_P).sum())
+        found = {
+            "n_features": int((total > 0).sum()),
+            "n_large_features": int((total >= 0.01 * max(total.sum(), 1)).sum()),
+            "features_per_row": float(total.sum()) / facts.n_rows,
+            "log_likelihood": fit,
+            "noise": float(np.mean(1.0 / own.noise)),
+            "scale": 1.0 / own.scale,
+        }
+        for name in ("mass", "concentration", "discount"):
+            if hasattr(state.levy, name):
+                found[name] = float(getattr(state.levy, name))
+        return found
+
+    def keep(
+        self, problem: FeatureProblem, state: FeatureState, chain: int, sweep: int
+    ) -> FeatureDraw:
+        """Return the draw to keep of a state."""
+        return FeatureDraw(
+            chain=chain,
+            sweep=sweep,
+            feature=state.own.feature,
+            noise=state.own.noise,
+            log_mass=state.log_mass,
+            x=state.x,
+            hits=state.evidence.hits,
+            scalars=self.summary(problem, state),
+        )

@@ -1,0 +1,235 @@
+"""FeatureModel: latent features that switch on with a covariate, from tables with holes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import validate_data
+
+from thincrm.data.covariates import Covariates
+from thincrm.data.notes import refuse_empty
+from thincrm.data.tables import as_numbers, column_names, refuse_infinite, scale_of
+from thincrm.errors import InvalidInput, check_count
+from thincrm.levy import BetaProcess
+from thincrm.models.base import Factors, Parts
+from thincrm.models.features.draw import FeatureDraw
+from thincrm.models.features.export import FeatureExport
+from thincrm.models.features.kernel import Table, as_table
+from thincrm.models.features.likelihood import FeatureLikelihood
+from thincrm.models.features.state import (
+    FeatureEvidence,
+    FeatureGlobals,
+    FeatureLocal,
+    facts_of,
+    shards_of,
+)
+from thincrm.models.features.storage import FeatureFiles
+from thincrm.models.features.tables import FeatureTables
+from thincrm.models.seeds import seed_of
+from thincrm.numerics.arrays import Float
+from thincrm.thinning import SigmoidGP
+
+__all__ = ["MOST_FEATURES", "FeatureModel"]
+
+MOST_FEATURES = 10_000
+_GATES, _WEIGHTS = ("observation", "row"), ("binary", "real")
+
+
+class FeatureModel(
+    FeatureFiles,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    FeatureExport,
+):
+    """Rows of a table as sums of features whose use varies with a covariate.
+
+        y_n = level + sum_k z_nk s_nk A_k + noise,    z_nk = gate open at t_n, and used
+
+    The number of features is learned. Holes (NaN) are left out of every sum: they are neither
+    filled in while fitting nor do they bias it, if it does not depend on what they hold that they
+    are missing.
+
+    Parameters
+    ----------
+    levy : Lévy measure on (0, 1) or None
+        How often rows use features; its parameters are where learning starts. None:
+        BetaProcess().
+    thinning : thinning function or None
+        Where features are open: SigmoidGP(), ProbitRVM(), Bump(), ... or Always() for the
+        exchangeable model (the linear-Gaussian Indian buffet process). None: SigmoidGP with wide
+        curves.
+    gates : {"observation", "row"}
+        One gate per observation: each row decides anew (with Bump(), the kernel beta process).
+        Or one gate per distinct row of the covariate, shared by all observations there: at a
+        covariate a feature is then available to all or to none. Where every observation has its
+        own covariate the two are the same. The default lets every observation say something of
+        the curve; with shared gates a curve is as uncertain as coins tossed once a covariate.
+    weights : {"binary", "real"}
+        A feature is present or not; or present with a weight s ~ N(0, 1) (beta process factor
+        analysis).
+    background : bool
+        Learn a level for every column, its mean where no feature is used. False: the level is 0
+        in the table's own units.
+    max_features : int
+        The truncation: more features than are needed. A warning says when they are all in use.
+    n_sweeps : int
+        Sweeps of each chain; the first third is warm-up.
+    n_draws : int
+        Draws kept of each chain, evenly spaced over the rest.
+    n_chains : int
+        Independent chains.
+    learn : bool
+        Learn the Lévy measure's parameters too.
+    random_state : int, RandomState or None
+        The same int gives the same bits, on any number of threads.
+    n_threads : int or None
+        None: one per core.
+    quiet : bool
+        No progress bar.
+
+    Attributes
+    ----------
+    features_ : DataFrame
+        Entries of every feature, with 90 % bands, in the columns' units.
+    shares_ : DataFrame
+        Every feature's share of all usages, and the share of draws it is in.
+    n_features_ : Series
+        Draws of the number of features that are used.
+    draws_ : list of FeatureDraw
+        Kept draws, in standard units (`scale_`).
+    trace_ : DataFrame
+        Label-free quantities after every sweep.
+    complete_ : bool
+        Whether all sweeps were made; False: the run was stopped before.
+    """
+
+    atoms: ClassVar[str] = "features"
+    stores: ClassVar[tuple[type, ...]] = (
+        FeatureDraw,
+        FeatureEvidence,
+        FeatureGlobals,
+        FeatureLocal,
+    )
+
+    def __init__(
+        self,
+        levy: Any = None,
+        thinning: Any = None,
+        *,
+        gates: Literal["observation", "row"] = "observation",
+        weights: Literal["binary", "real"] = "binary",
+        background: bool = True,
+        max_features: int = 20,
+        n_sweeps: int = 600,
+        n_draws: int = 100,
+        n_chains: int = 1,
+        learn: bool = True,
+        random_state: Any = None,
+        n_threads: int | None = None,
+        quiet: bool = False,
+    ) -> None:
+        self.levy = levy
+        self.thinning = thinning
+        self.gates = gates
+        self.weights = weights
+        self.background = background
+        self.max_features = max_features
+        self.n_sweeps = n_sweeps
+        self.n_draws = n_draws
+        self.n_chains = n_chains
+        self.learn = learn
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.quiet = quiet
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None, *, t: Any = None, out: str | Path | None = None) -> Self:
+        """Fit to a table X (rows by columns, NaN where a cell is missing) with covariates t.
+
+        Parameters
+        ----------
+        X : (N, P) array or DataFrame
+            The table. Rows without any value are kept; they say nothing.
+        y : None
+            Ignored.
+        t : (N,) numbers or dates, (N, C) numbers, or None
+            Covariate of each row; None: the same for all.
+        out : path or None
+            A new folder for the run, as of `TopicModel.fit`. None: nothing is written.
+        """
+        self.values_ = value = self._values(X, reset=True)
+        self.scale_ = scale_of(value, self.columns_, centred=bool(self.background))
+        if t is not None:
+            self._same_order(X, t)
+        self.covariates_ = self._covariates(t, len(value))
+        self.seed_ = seed_of(self.random_state)
+        self._start(out)
+        return self
+
+    def _adopt(self, draws: list[FeatureDraw], trace: list[dict[str, float]]) -> None:
+        super()._adopt(draws, trace)
+        real = self.weights == "real"
+        self._tables = FeatureTables(self.draws_, self.columns_, self.scale_, real)
+        self.features_ = self._tables.features(0.9)
+        self.shares_ = self._tables.shares(0.9)
+        self._n_features_out = self._tables.n_features
+
+    def _values(self, X: Any, *, reset: bool) -> Float:
+        """Return checked values; remember (reset) or check the columns."""
+        refuse_empty(X, "Y", "rows")
+        checked = validate_data(
+            self, as_numbers(X), reset=reset, dtype=np.float64, ensure_all_finite=False
+        )
+        if reset:
+            self.columns_ = column_names(X, checked.shape[1])
+        refuse_infinite(checked, self.columns_)
+        return np.asarray(checked)
+
+    def _factors(self) -> Factors:
+        """Return the checked factors, or a sentence on why they do not fit together."""
+        for name, chosen, known in (
+            ("gates", self.gates, _GATES),
+            ("weights", self.weights, _WEIGHTS),
+        ):
+            if chosen not in known:
+                raise InvalidInput(f"{name} must be one of {', '.join(known)}, got {chosen!r}.")
+        levy = BetaProcess(2.0, 1.0) if self.levy is None else self.levy
+        if levy.support != 1.0:
+            raise InvalidInput(
+                f"Features need masses in (0, 1); {type(levy).__name__} gives masses in "
+                f"(0, {levy.support:g}): use BetaProcess."
+            )
+        thinning = self.thinning
+        if thinning is None:
+            thinning = SigmoidGP((1.0, 4.0, 16.0), 0.0, 1.0, 2.0, max_centres=20)
+        n_features = check_count("max_features", self.max_features, most=MOST_FEATURES)
+        if n_features <= levy.mass:
+            levy = replace(levy, mass=0.5 * n_features)
+        shared = self.gates == "row" and thinning.varies
+        likelihood = FeatureLikelihood(shared, self.weights == "real", bool(self.background))
+        return Factors(levy, thinning, likelihood, n_features)
+
+    def _known(self) -> Covariates:
+        self.shared_ = self._factors().likelihood.shared
+        return super()._known()
+
+    def _parts(self, known: Covariates) -> Parts:
+        table = self._table(self.values_, known, self.shared_)
+        return Parts(shards_of(table, known.trials), facts_of(table))
+
+    def _table(self, value: Float, at: Covariates, shared: bool) -> Table:
+        """Return the rows in standard units, sorted by covariate, holes marked."""
+        standard = self.scale_.standard(value[np.argsort(at.row, kind="stable")])
+        return as_table(standard, at.trials, shared)
+
+    def fit_transform(self, X: Any, y: Any = None, *, t: Any = None) -> Float:
+        """Fit, then return the rows' usages of the features."""
+        return self.fit(X, y, t=t).transform(X, t=t)

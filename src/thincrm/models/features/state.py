@@ -1,0 +1,169 @@
+"""A feature model's rows in shards, what belongs to them, and the globals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import log_expit
+
+from thincrm.inference.updates import log_odds_of
+from thincrm.levy.special import log_rest
+from thincrm.models.features.kernel import Features, Sums, Table, add_rows
+from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.threads import map_blocks
+from thincrm.ports import Problem, State
+
+__all__ = [
+    "BACKGROUND_PRECISION",
+    "FeatureEvidence",
+    "FeatureFacts",
+    "FeatureGlobals",
+    "FeatureLocal",
+    "FeatureProblem",
+    "FeatureShard",
+    "FeatureState",
+    "add_evidence",
+    "evidence_of",
+    "facts_of",
+    "features_of",
+    "shards_of",
+]
+
+SHARD_ROWS = 2**18
+_BLOCK_ROWS = 2048
+BACKGROUND_PRECISION = 0.25  # of the level of a column where every feature is shut
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureShard:
+    """Some rows of the table, sorted by covariate; a shard never cuts a covariate."""
+
+    table: Table
+    trials: Int  # T: of its rows at each covariate, all covariates counted
+    first: int = 0  # the number of its first row among all
+
+    def blocks(self) -> list[int]:
+        """Return where to cut the groups into blocks of about equal rows, whatever the threads."""
+        n_rows = int(self.table.start_G[-1])
+        cuts = np.searchsorted(self.table.start_G, np.arange(0, n_rows, _BLOCK_ROWS))
+        return [*np.unique(cuts).tolist(), self.table.row_G.size]
+
+
+class FeatureLocal(NamedTuple):
+    """What belongs to the rows of a shard."""
+
+    used: np.ndarray  # N x K, int8: z
+    weight: Float  # N x K, or N x 0 where all weights are 1: s, of no meaning where z = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureGlobals:
+    """The features, and the variances."""
+
+    feature: Float  # F x P: A, and the background below it
+    noise: Float  # P: 1 / sigma_p^2
+    scale: float  # 1 / sigma_A^2
+
+
+class FeatureEvidence(NamedTuple):
+    """What rows say of the globals."""
+
+    gram: Float  # F x F x P and F x P: sums over the rows, see Sums
+    cross: Float
+    hits: Int  # T x K: rows at each covariate that use each feature
+
+    @property
+    def sums(self) -> Sums:
+        """Return the sums that features and variances need."""
+        return Sums(self.gram, self.cross)
+
+
+class FeatureFacts(NamedTuple):
+    """What the globals' updates must know of all rows."""
+
+    n_rows: int
+    seen_P: Float  # seen cells of each column
+    square_P: Float  # the sum of their squares
+
+
+FeatureState = State[FeatureLocal, FeatureGlobals, FeatureEvidence]
+FeatureProblem = Problem[FeatureShard]
+
+
+def facts_of(table: Table) -> FeatureFacts:
+    """Return the facts of all rows."""
+    return FeatureFacts(len(table.value_NP), table.seen_NP.sum(0), (table.value_NP**2).sum(0))
+
+
+def shards_of(
+    table: Table, trials_T: Int, shard_rows: int = SHARD_ROWS
+) -> tuple[FeatureShard, ...]:
+    """Cut rows into shards of about so many: fixed by the data alone."""
+    end_T, n_rows = np.cumsum(trials_T), len(table.value_NP)
+    n_shards = max(1, round(n_rows / shard_rows))
+    ends = np.searchsorted(end_T, n_rows * np.arange(1, n_shards) / n_shards) + 1
+    cuts = np.unique([0, *ends.tolist(), trials_T.size])
+    return tuple(_shard(table, trials_T, first, stop) for first, stop in pairwise(cuts.tolist()))
+
+
+def _shard(table: Table, trials_T: Int, first: int, stop: int) -> FeatureShard:
+    """Return the rows of covariates first to stop."""
+    if stop - first == trials_T.size:
+        return FeatureShard(table, trials_T)
+    groups = slice(*np.searchsorted(table.row_G, [first, stop]))
+    start_G = table.start_G[groups.start : groups.stop + 1]
+    rows = slice(int(start_G[0]), int(start_G[-1]))
+    trials = np.zeros_like(trials_T)
+    trials[first:stop] = trials_T[first:stop]
+    part = Table(
+        table.value_NP[rows], table.seen_NP[rows], start_G - start_G[0], table.row_G[groups],
+        table.item_G[groups],
+    )  # fmt: skip
+    return FeatureShard(part, trials, rows.start)
+
+
+def features_of(problem: FeatureProblem, state: FeatureState) -> Features:
+    """Return what the rows are made of."""
+    log_odds, own = log_odds_of(problem, state.x), state.own
+    return Features(
+        own.feature, own.noise, log_expit(log_odds), log_expit(-log_odds), state.log_mass,
+        log_rest(state.log_mass), problem.likelihood.real,
+    )  # fmt: skip
+
+
+def hits_in(shard: FeatureShard, used: np.ndarray) -> Int:
+    """Return the (T, K) rows at each covariate that use each feature."""
+    hits_TK = np.zeros((shard.trials.size, used.shape[1]), np.int64)
+    here = np.flatnonzero(shard.trials)
+    start_T = np.concatenate([[0], np.cumsum(shard.trials[here])[:-1]])
+    if here.size:
+        hits_TK[here] = np.add.reduceat(used, start_T, axis=0, dtype=np.int64)
+    return hits_TK
+
+
+def evidence_of(shard: FeatureShard, local: FeatureLocal, background: bool) -> FeatureEvidence:
+    """Return what given usages say."""
+    table, cuts, real = shard.table, shard.blocks(), local.weight.shape[1] > 0
+    shape = local.used.shape[1] + int(background), table.value_NP.shape[1]
+
+    def work(block: int, _: int) -> Sums:
+        sums = Sums.zero(*shape)
+        first, stop = table.start_G[cuts[block]], table.start_G[cuts[block + 1]]
+        add_rows(first, stop, table, *local, real, sums)
+        return sums
+
+    sums = add_sums(map_blocks(work, len(cuts) - 1, 1))
+    return FeatureEvidence(*sums, hits_in(shard, local.used))
+
+
+def add_sums(parts: list[Sums]) -> Sums:
+    """Add block after block, in order: floats, so the order is part of the result."""
+    return Sums(*(np.sum(piece, axis=0) for piece in zip(*parts, strict=True)))
+
+
+def add_evidence(parts: list[FeatureEvidence]) -> FeatureEvidence:
+    """Add shard after shard, in order."""
+    return FeatureEvidence(*(np.sum(piece, axis=0) for piece in zip(*parts, strict=True)))

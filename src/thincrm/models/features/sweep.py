@@ -1,0 +1,153 @@
+"""The feature model's sweep: an ordered list of updates of a state.
+
+usages -> features and variances -> activations -> masses and their law. Gates are never kept:
+usages and activations are drawn with the gates summed out, and masses draw for themselves
+which of the silent gates are open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import expit
+
+from thincrm.inference.updates import (
+    log_odds_of,
+    redraw_activations,
+    redraw_observations,
+)
+from thincrm.levy.learning import learn, learn_concentration
+from thincrm.levy.special import log_rest
+from thincrm.models.features.kernel import Features, Sums, Table, redraw_rows
+from thincrm.models.features.laws import (
+    draw_features,
+    draw_noise,
+    draw_scale,
+    squared_error,
+)
+from thincrm.models.features.moves import recombine, renew, turn_over
+from thincrm.models.features.state import (
+    BACKGROUND_PRECISION,
+    FeatureEvidence,
+    FeatureLocal,
+    FeatureProblem,
+    FeatureShard,
+    FeatureState,
+    add_sums,
+    hits_in,
+)
+from thincrm.numerics.arrays import Float
+from thincrm.numerics.threads import map_blocks
+from thincrm.ports import GateEvidence, MassEvidence
+
+__all__ = ["SWEEP", "redraw_table", "redraw_usages", "redraw_usages_of"]
+
+_SMALL_TABLE, _MOST_TRIES = 500_000, 4
+Update = Callable[[np.random.Generator, FeatureProblem, FeatureState], FeatureState]
+
+redraw_usages = redraw_observations
+
+
+def redraw_table(
+    key: np.uint64, shard: FeatureShard, features: Features, used: np.ndarray, weight: Float
+) -> Sums:
+    """Redraw gates, usages and weights in place; return the rows' sums."""
+    table: Table = shard.table
+    cuts, shape = shard.blocks(), features.feature_FP.shape
+
+    def work(block: int, _: int) -> Sums:
+        sums = Sums.zero(*shape)
+        redraw_rows(cuts[block], cuts[block + 1], key, table, features, used, weight, sums)
+        return sums
+
+    return add_sums(map_blocks(work, len(cuts) - 1, 1))
+
+
+def redraw_usages_of(
+    key: np.uint64, shard: FeatureShard, local: FeatureLocal, features: Features
+) -> tuple[FeatureLocal, FeatureEvidence]:
+    """Redraw which rows use which features, and how strongly, gates summed out."""
+    new = FeatureLocal(local.used.copy(), local.weight.copy())
+    sums = redraw_table(key, shard, features, *new)
+    return new, FeatureEvidence(*sums, hits_in(shard, new.used))
+
+
+def redraw_features(
+    rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
+) -> FeatureState:
+    """Redraw the features and the background."""
+    own = state.own
+    prior_F = np.full(len(own.feature), own.scale)
+    prior_F[problem.n_atoms :] = BACKGROUND_PRECISION
+    return state.with_own(feature=draw_features(rng, state.evidence.sums, own.noise, prior_F))
+
+
+def redraw_variances(
+    rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
+) -> FeatureState:
+    """Redraw the variance of every column's noise, and that of the features."""
+    own, facts = state.own, problem.facts
+    error_P = squared_error(state.evidence.sums, facts.square_P, own.feature)
+    return state.with_own(
+        noise=draw_noise(rng, facts.seen_P, error_P),
+        scale=draw_scale(rng, own.feature[: problem.n_atoms]),
+    )
+
+
+def gate_evidence(problem: FeatureProblem, state: FeatureState) -> GateEvidence:
+    """Return what usages say of the gates: a gate behind which a feature is used is open.
+
+    A silent one has q = (1 - pi)^m, m the rows behind it.
+    """
+    hits, rest = state.evidence.hits, log_rest(state.log_mass)
+    if not problem.likelihood.shared:
+        return GateEvidence(hits, problem.trials, np.tile(rest, (len(hits), 1)))
+    once = np.ones_like(problem.trials)
+    return GateEvidence((hits > 0).astype(np.int64), once, np.outer(problem.trials, rest))
+
+
+def mass_evidence(
+    rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
+) -> MassEvidence:
+    """Draw the silent gates that are open; rows behind open gates are hits or misses."""
+    gates, shared = gate_evidence(problem, state), problem.likelihood.shared
+    log_odds = log_odds_of(problem, state.x)
+    opened = rng.binomial(gates.silent, expit(log_odds + gates.log_q)) + gates.positive
+    rows = opened * problem.trials[:, None] if shared else opened
+    hits = state.evidence.hits.sum(0)
+    return MassEvidence.of(problem.n_atoms, hits=hits, misses=rows.sum(0) - hits)
+
+
+def redraw_masses(
+    rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
+) -> FeatureState:
+    """Redraw the masses, and the Lévy measure's parameters with the masses integrated out."""
+    if problem.likelihood.sure:
+        return replace(state, log_mass=np.zeros(problem.n_atoms))
+    found = mass_evidence(rng, problem, state)
+    if not problem.learn_levy:
+        return replace(state, log_mass=state.levy.redraw(rng, state.log_mass, found))
+    levy = learn_concentration(state.levy, rng, found)
+    levy, log_mass = learn(levy, rng, state.log_mass, found)
+    return replace(state, levy=levy, log_mass=log_mass)
+
+
+def explore(rng: np.random.Generator, problem: FeatureProblem, state: FeatureState) -> FeatureState:
+    """Try moves of whole features: a few where the table is small, else one of each kind."""
+    n_cells = problem.facts.n_rows * problem.facts.seen_P.size
+    n_tries = int(np.clip(_SMALL_TABLE // n_cells, 1, _MOST_TRIES))
+    for move in (renew, recombine, turn_over) * n_tries:
+        state = move(rng, problem, state)
+    return state
+
+
+SWEEP: tuple[Update, ...] = (
+    explore,
+    redraw_usages,
+    redraw_features,
+    redraw_variances,
+    redraw_activations,
+    redraw_masses,
+)

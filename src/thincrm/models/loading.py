@@ -1,0 +1,50 @@
+"""tc.load and tc.resume: fitted estimators out of folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from thincrm.errors import DamagedFile
+from thincrm.files import RunFolder
+from thincrm.models.codec import codec
+from thincrm.models.registry import model_named
+from thincrm.models.stored import StoredModel
+
+__all__ = ["load", "resume"]
+
+
+def load(path: str | Path) -> Any:
+    """Return the fitted estimator that `save` or `fit(out=...)` wrote into a folder.
+
+    A run that has not finished gives the model of its draws so far, with a warning that says how
+    far it got. The folder may come from a stranger: it holds no code, and what it holds is checked.
+    """
+    model, folder = _open(path)
+    model._load(folder)
+    return model
+
+
+def resume(path: str | Path, *, quiet: bool | None = None) -> Any:
+    """Go on with the run in a folder and return the fitted estimator.
+
+    The result is, bit for bit, that of a run which was never stopped. quiet: no progress bar;
+    None: as the run began.
+    """
+    model, folder = _open(path)
+    if quiet is not None:
+        model.quiet = bool(quiet)
+    model._resume(folder)
+    return model
+
+
+def _open(path: str | Path) -> tuple[StoredModel, RunFolder]:
+    folder, settings, data = RunFolder.open(Path(path), codec())
+    name = settings.get("model") if isinstance(settings, dict) else None
+    model = model_named(name) if isinstance(name, str) else None
+    if model is None or not issubclass(model, StoredModel) or not isinstance(data, dict):
+        raise DamagedFile(
+            f"{path} holds a model that this thincrm does not know ({str(name)[:50]!r}): one of "
+            "your own must be registered before (thincrm.models.registry.register)."
+        )
+    return model._from_files(folder.path, settings, data), folder

@@ -1,0 +1,265 @@
+"""What every estimator does with files: fit(out=...), save, load, resume."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from thincrm.data.covariates import Covariates
+from thincrm.errors import DamagedFile, InvalidInput, ThincrmError
+from thincrm.files import RunFolder
+from thincrm.files.checks import is_count, need
+from thincrm.inference.run_log import ChainState, RunLog, how_far, read_checkpoint, rows_of
+from thincrm.inference.schedule import Schedule
+from thincrm.models.checks import check_covariates, check_like, check_params
+from thincrm.models.codec import codec
+from thincrm.ports import Problem
+
+__all__ = ["StoredModel"]
+
+_MOST_MISSING = 1000  # draws: a manifest may claim any number of them
+Row = dict[str, float]
+
+
+class StoredModel:
+    """An estimator that can be kept in a folder.
+
+    A model says what its data are (`_pack_data`), how to take them up again (`_unpack_data`) and
+    what must hold of its draws and states (`_check_draw`, `_check_state`; by default, what holds of
+    those it makes itself).
+    """
+
+    stores: ClassVar[tuple[type, ...]] = ()  # classes of its own that its files may hold
+    likelihoods: ClassVar[tuple[type, ...]] = ()  # that the parameter of that name may be
+
+    draws_: list[Any]
+    trace_: pd.DataFrame
+    covariates_: Covariates
+    thinning_: Any
+    prepared_: Any
+    complete_: bool
+    quiet: bool
+    seed_: int
+
+    @abstractmethod
+    def _pack_data(self) -> dict[str, Any]:
+        """Return the data: arrays and plain values by name."""
+
+    @abstractmethod
+    def _unpack_data(self, data: dict[str, Any]) -> int:
+        """Check and remember what `_pack_data` returned; return the number of observations."""
+
+    @abstractmethod
+    def _schedule(self) -> Schedule:
+        """Return how long a run of this model is."""
+
+    @abstractmethod
+    def _problem(self) -> Problem[Any]:
+        """Return the sampler's problem."""
+
+    @abstractmethod
+    def _factors(self) -> Any:
+        """Return the checked factors."""
+
+    @abstractmethod
+    def _known(self) -> Covariates:
+        """Return the covariates that the thinning function sees."""
+
+    @abstractmethod
+    def _sample(self, log: RunLog) -> None:
+        """Run what is left of the chains, and adopt the draws."""
+
+    @abstractmethod
+    def _adopt(self, draws: list[Any], trace: list[Row]) -> None:
+        """Become the fitted model of these draws."""
+
+    def _check_draw(self, draw: Any) -> None:
+        """Refuse a draw that is not like those this model makes."""
+        check_like(self._example()[1], draw, "a draw")
+
+    def _check_state(self, place: ChainState) -> None:
+        """Refuse a state that is not like those this model makes."""
+        check_like(self._example()[0], place.state, "the state")
+
+    def _example(self) -> tuple[Any, Any]:
+        """Return a state and a draw of this model, made once, to compare others with."""
+        if not hasattr(self, "_made"):
+            problem = self._problem()
+            state = problem.likelihood.start(np.random.default_rng(0), problem)
+            self._made = state, problem.likelihood.keep(problem, state, 0, 0)
+        return self._made
+
+    # -- packing -----------------------------------------------------------------------------------
+
+    def _pack_params(self) -> dict[str, Any]:
+        """Return the parameters, as files hold them."""
+        params: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
+        params["random_state"] = self.seed_
+        return params
+
+    @classmethod
+    def _unpack_params(cls, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters to make the model with."""
+        return params
+
+    def _pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return settings (small) and data: all but draws and trace."""
+        params = self._pack_params()
+        settings = {"model": type(self).__name__, "params": params, "seed": self.seed_}
+        packed = self.thinning_.pack(self.prepared_)
+        return settings, {
+            "covariates": self.covariates_,
+            "prepared": packed,
+            **self._pack_data(),
+        }
+
+    @classmethod
+    def _unpack(cls, settings: dict[str, Any], data: dict[str, Any]) -> Self:
+        """Return the model, checked, as it was before its first sweep."""
+        need(set(settings) == {"model", "params", "seed"}, "the settings")
+        need({"covariates", "prepared"} <= set(data), "the data")
+        params = check_params(settings["params"], cls.likelihoods)
+        model = cls(**cls._unpack_params(params))
+        need(set(params) == set(model.get_params(deep=False)), "the settings")  # type: ignore[attr-defined]
+        need(is_count(settings["seed"]), "the seed")
+        model.seed_ = settings["seed"]
+        own = {name: part for name, part in data.items() if name not in ("covariates", "prepared")}
+        n_rows = model._unpack_data(own)
+        model.covariates_ = check_covariates(data["covariates"], n_rows)
+        model._schedule()
+        model.thinning_ = model._factors().thinning
+        model.prepared_ = model.thinning_.unpack(data["prepared"], model._known())
+        return model
+
+    # -- folders -----------------------------------------------------------------------------------
+
+    def save(self, out: str | Path) -> None:
+        """Write the fitted model into a new or empty folder; `thincrm.load` reads it."""
+        check_is_fitted(self)
+        table = self.trace_.reset_index()
+        trace = rows_of({str(name): part.to_numpy() for name, part in table.items()})
+        with self._run_log(out) as log:
+            log.copy(self.draws_, trace, complete=self.complete_)
+
+    @contextmanager
+    def _run_log(self, out: str | Path | None) -> Iterator[RunLog]:
+        """Hold the log of a new run; without a folder it stays in memory."""
+        if out is None:
+            yield RunLog(self._schedule())
+            return
+        with RunFolder.begin(Path(out), codec(type(self)), *self._pack()) as folder:
+            yield RunLog(self._schedule(), folder)
+
+    @classmethod
+    def _from_files(cls, path: Path, settings: dict[str, Any], data: dict[str, Any]) -> Self:
+        """Return the unpacked model; whatever goes wrong is the file's fault."""
+        with blaming(path):
+            return cls._unpack(settings, data)
+
+    def _load(self, folder: RunFolder) -> None:
+        """Take up what the folder has: all of it, or what there is so far."""
+        found = self._results(folder)
+        if found is None:
+            found = self._so_far(folder)
+        n_draws_C, rows, self.complete_ = found
+        draws = self._read_draws(folder, n_draws_C)
+        if not draws:
+            raise InvalidInput(
+                f"{folder.path} has no draws yet: thincrm.resume({str(folder.path)!r}) goes on "
+                "with the run."
+            )
+        if not rows:
+            raise DamagedFile(f"{folder.path} has draws but no trace of the sweeps they are from.")
+        with blaming(folder.path):
+            self._adopt(draws, rows)
+
+    def _read_draws(self, folder: RunFolder, n_draws_C: list[int]) -> list[Any]:
+        draws, n_missing, n_kept = [], 0, self._schedule().n_kept
+        numbers = [c * n_kept + i for c, n_draws in enumerate(n_draws_C) for i in range(n_draws)]
+        for number in numbers:
+            try:
+                draw = folder.read_draw(number)
+                with blaming(folder.path):
+                    self._check_draw(draw)
+                draws.append(draw)
+            except DamagedFile as error:
+                warnings.warn(f"{error} This draw is left out.", stacklevel=4)
+                n_missing += 1
+                if n_missing > _MOST_MISSING:
+                    break
+        return draws
+
+    def _results(self, folder: RunFolder) -> tuple[list[int], list[Row], bool] | None:
+        try:
+            found = folder.read_results()
+            if found is None:
+                return None
+            keys, schedule = {"n_draws", "trace", "complete"}, self._schedule()
+            if not (
+                isinstance(found, dict)
+                and set(found) == keys
+                and isinstance(found["n_draws"], list)
+                and len(found["n_draws"]) == schedule.n_chains
+                and all(is_count(n) and n <= schedule.n_kept for n in found["n_draws"])
+            ):
+                raise DamagedFile(f"{folder.path / 'results.json'} holds no results.")
+            return found["n_draws"], rows_of(found["trace"]), found["complete"] is True
+        except DamagedFile as error:
+            warnings.warn(f"{error} Looking for a checkpoint instead.", stacklevel=4)
+            return None
+
+    def _so_far(self, folder: RunFolder) -> tuple[list[int], list[Row], bool]:
+        schedule = self._schedule()
+        for _, found in folder.checkpoints():
+            try:
+                places, rows = read_checkpoint(found, schedule)
+            except DamagedFile as error:
+                warnings.warn(f"{error} Looking at the one before.", stacklevel=4)
+                continue
+            done = all(place.sweep >= schedule.n_sweeps for place in places)
+            n_draws_C = [place.n_draws for place in places]
+            if sum(n_draws_C) and not done:
+                warnings.warn(
+                    f"The run in {folder.path} has not finished: {sum(n_draws_C)} draws, "
+                    f"{how_far([place.sweep for place in places], schedule)}. "
+                    f"thincrm.resume({str(folder.path)!r}) goes on with it.",
+                    stacklevel=4,
+                )
+            return n_draws_C, rows, done
+        return [0] * schedule.n_chains, [], False
+
+    def _resume(self, folder: RunFolder) -> None:
+        """Go on where the folder's run stopped, and take up all of it."""
+        with folder.locked():
+            found = self._results(folder)
+            if found is None:
+                schedule = self._schedule()
+                self._sample(RunLog.reopen(schedule, folder, self._check_state, self._check_draw))
+                return
+        if not found[2]:
+            raise InvalidInput(
+                f"{folder.path} holds a model saved before its run had finished: resume the run."
+            )
+        self._load(folder)
+
+
+@contextmanager
+def blaming(path: Path) -> Iterator[None]:
+    """Turn whatever a hostile file brings about into one sentence on that file."""
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except DamagedFile:
+        raise
+    except ThincrmError as error:
+        raise DamagedFile(f"{path} holds a model that cannot be: {error!s:.200}") from error
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError) as e:
+        raise DamagedFile(f"{path} holds values that thincrm did not write.") from e

@@ -1,0 +1,156 @@
+"""Maps over shards of documents: pure functions (shard, local, message) -> (local, result)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from threading import get_ident
+
+import numpy as np
+
+from thincrm.models.topics.kernel import Corpus, Rates, count_documents, redraw_documents
+from thincrm.models.topics.levels import draw_levels
+from thincrm.models.topics.state import TopicLocal, TopicShard
+from thincrm.models.topics.usage import TopicEvidence, Usage, padded
+from thincrm.models.topics.usage_counts import DocumentTopics, UsageCounts, add_up, share_out
+from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.threads import map_blocks
+
+__all__ = [
+    "DocumentSizes",
+    "LevelMessage",
+    "TokenMessage",
+    "add_evidence",
+    "add_usage",
+    "count_given",
+    "redraw_levels_of",
+    "redraw_tokens_of",
+    "tokens_counted",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSizes:
+    """How large the tables of documents are."""
+
+    n_rows: int  # covariate rows
+    n_topics: int
+    n_levels: int
+
+    @property
+    def n_pairs(self) -> int:
+        """Return the pairs of a row and a level."""
+        return self.n_rows * max(1, self.n_levels)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenMessage:
+    """What tokens need to know of the globals."""
+
+    rates: Rates
+    seats: Int
+    sizes: DocumentSizes
+
+
+@dataclass(frozen=True, slots=True)
+class LevelMessage:
+    """What levels need to know of the globals."""
+
+    key: np.uint64
+    usage: Usage
+    log_odds: Float
+    sizes: DocumentSizes
+
+
+def redraw_tokens_of(
+    key: np.uint64, shard: TopicShard, local: TopicLocal, message: TokenMessage
+) -> tuple[TopicLocal, TopicEvidence]:
+    """Redraw every token's topic, of those that are awake."""
+    sizes, rates, topic = message.sizes, message.rates, local.topic.copy()
+    corpus = shard.corpus(local.level, sizes.n_levels)
+    usage = DocumentTopics.empty(shard.tokens, topic.dtype)
+    counts: dict[int, np.ndarray] = defaultdict(lambda: np.zeros(rates.theta_PK.shape, np.int32))
+
+    def redraw(first: int, stop: int) -> None:
+        redraw_documents(first, stop, key, corpus, rates, topic, *usage, counts[get_ident()])
+
+    found = _count_usage(sizes, corpus, usage, redraw)
+    total, *others = counts.values()
+    for more in others:
+        total += more
+    return TopicLocal(topic, usage, local.level), TopicEvidence(total, *found, message.seats)
+
+
+def _count_usage(
+    sizes: DocumentSizes,
+    corpus: Corpus,
+    usage: DocumentTopics,
+    before: Callable[[int, int], None] = lambda _first, _stop: None,
+) -> tuple[Int, Int, Int]:
+    """Return what documents use, and how many there are; threads do `before` to blocks first."""
+    bounds = share_out(corpus)
+    parts: dict[int, UsageCounts] = defaultdict(
+        lambda: UsageCounts.none(sizes.n_pairs, sizes.n_topics)
+    )
+
+    def work(block: int, _: int) -> None:
+        first, stop, thread = bounds[block], bounds[block + 1], get_ident()
+        before(first, stop)
+        parts[thread] = parts[thread].and_of(first, stop, corpus, usage)
+
+    map_blocks(work, len(bounds) - 1, 1)
+    return *add_up(parts.values()), np.bincount(corpus.row_D, minlength=sizes.n_pairs)
+
+
+def redraw_levels_of(
+    shard: TopicShard, local: TopicLocal, message: LevelMessage
+) -> tuple[TopicLocal, tuple[Int, Int, Int]]:
+    """Redraw the documents' levels, gates and usages integrated out; count what they use anew."""
+    start, sizes = shard.tokens.start, message.sizes
+    level = draw_levels(
+        message.key, shard.items, shard.row, start, local.usage, message.usage, message.log_odds
+    )
+    corpus = shard.corpus(level, sizes.n_levels)
+    return local._replace(level=level), _count_usage(sizes, corpus, local.usage)
+
+
+def count_given(
+    shard: TopicShard, local: TopicLocal, sizes: DocumentSizes
+) -> tuple[TopicLocal, TopicEvidence]:
+    """Return what documents use, and their evidence, of the topics that tokens have."""
+    return tokens_counted(shard, local.topic, local.level, sizes)
+
+
+def tokens_counted(
+    shard: TopicShard, topic_N: np.ndarray, level_D: np.ndarray | None, sizes: DocumentSizes
+) -> tuple[TopicLocal, TopicEvidence]:
+    """Return the local state, and the evidence, of given topics of tokens; all are fresh draws."""
+    documents = shard.tokens
+    counts = np.zeros((documents.n_words, padded(sizes.n_topics)), np.int32)
+    usage = DocumentTopics.empty(documents, topic_N.dtype)
+    count_documents(documents.start, documents.word, topic_N, *usage, counts)
+    found = _count_usage(sizes, shard.corpus(level_D, sizes.n_levels), usage)
+    evidence = TopicEvidence(counts, *found, np.arange(sizes.n_topics))
+    return TopicLocal(topic_N, usage, level_D), evidence
+
+
+def add_evidence(parts: Sequence[TopicEvidence]) -> TopicEvidence:
+    """Return the evidence of all shards: whole numbers, so any order gives the same."""
+    first, *others = parts
+    if not others:
+        return first
+    counts, usage = first.counts.copy(), add_usage([part[1:4] for part in parts])
+    for part in others:
+        counts += part.counts
+    return TopicEvidence(counts, *usage, first.seats)
+
+
+def add_usage(parts: Sequence[tuple[Int, Int, Int]]) -> tuple[Int, Int, Int]:
+    """Return what the documents of all shards use: (T, K), (J, K), and the (T,) documents."""
+    n_sizes = max(len(above) for _, above, _ in parts)
+    above_JK = np.zeros((n_sizes, parts[0][1].shape[1]), np.int64)
+    for _, above, _ in parts:
+        above_JK[: len(above)] += above
+    positive = np.sum([positive for positive, _, _ in parts], axis=0)
+    return positive, above_JK, np.sum([trials for _, _, trials in parts], axis=0)

@@ -1,0 +1,108 @@
+"""A kept draw of a topic model, and how topics of two draws are matched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+
+from thincrm.models.topics.usage import Usage
+from thincrm.numerics.arrays import Float, Int
+
+__all__ = ["TopicDraw", "document_topics", "match_topics", "similarity"]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicDraw:
+    """One kept draw of one chain: the globals, and which topics each document uses.
+
+    Topics no token is in are left out: they appear in no output. K is what is left.
+
+    Attributes
+    ----------
+    chain, sweep : int
+        Where the draw comes from.
+    words : (P, K) sparse int
+        Tokens of each word drawn from each topic (not echoes of a token before them).
+    concentration : float
+        Of the topics' Dirichlet prior.
+    usage : Usage
+        Shape, q and log(1 - q) of every topic's negative binomial; levels' shares.
+    log_odds : (T, K) float
+        Log odds of being open at the distinct covariate rows.
+    x : named tuple or None
+        The thinning function's variables of these topics (None where all are background).
+    documents : (D, K) sparse int
+        Tokens of each document in each topic.
+    burstiness : float
+        1 / s of the bursty words; 0: none.
+    labels : (N,) int or None
+        Topic of each token, kept where words are bursty.
+    level : (D,) int or None
+        Level of each document, where the likelihood has levels.
+    scalars : dict of str to float
+        Label-free quantities: number of topics, log joint, parameters of the Lévy measure, ...
+    """
+
+    chain: int
+    sweep: int
+    words: Any
+    concentration: float
+    usage: Usage
+    log_odds: Float
+    x: Any
+    documents: Any
+    scalars: dict[str, float]
+    burstiness: float = 0.0
+    labels: np.ndarray | None = None
+    level: np.ndarray | None = None
+
+    @property
+    def tokens(self) -> Int:
+        """Return the (K,) tokens drawn from each topic."""
+        return np.asarray(self.words.sum(axis=0)).reshape(-1)
+
+    def token_topics(self) -> np.ndarray:
+        """Return a topic for every token: the kept one, or, where order is lost, any that fits.
+
+        Without bursts only the numbers n_dk matter, so the tokens of a document may share out its
+        topics in any order.
+        """
+        if self.labels is not None:
+            return self.labels
+        return np.repeat(self.documents.indices, self.documents.data).astype(np.int32)
+
+    @property
+    def theta(self) -> np.ndarray:
+        """Return the (P, K) mean topics given their words, float32: (a + n_kp) / (P a + n_k)."""
+        total_K = self.concentration * self.words.shape[0] + self.tokens
+        mean_PK = (self.words.toarray() + self.concentration) / total_K
+        return np.asarray(mean_PK, np.float32)
+
+
+def similarity(a_PK: np.ndarray, b_PL: np.ndarray) -> Float:
+    """Return the (K, L) Bhattacharyya affinities of topics: 1 where they are the same."""
+    return np.asarray(np.sqrt(a_PK).T.astype(float) @ np.sqrt(b_PL).astype(float))
+
+
+def match_topics(reference: TopicDraw, draw: TopicDraw) -> Int:
+    """Return, for each topic of `reference`, the topic of `draw` that is it, or -1.
+
+    The assignment maximises the total affinity of the topics, each weighed by its tokens
+    (Hungarian algorithm), so that labels that switched, or belong to another chain, meet.
+    """
+    affinity = similarity(reference.theta, draw.theta)
+    weight = np.sqrt(np.outer(reference.tokens, draw.tokens))
+    first, second = linear_sum_assignment(-affinity * weight)
+    found = np.full(reference.words.shape[1], -1, np.int64)
+    found[first] = second
+    return found
+
+
+def document_topics(n_used: Int, topic: Int, size: Int, n_topics: int) -> Any:
+    """Return the (D, K) sparse counts of given pairs."""
+    start = np.concatenate([[0], np.cumsum(n_used)])
+    return sparse.csr_array((size, topic, start), shape=(n_used.size, n_topics))

@@ -1,0 +1,76 @@
+"""What leaves a fitted topic model for other tools: ArviZ, pyLDAvis, CSV."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from thincrm.models import arviz_groups
+from thincrm.models.diagnostics import Diagnostics
+from thincrm.models.tables import flat
+from thincrm.models.topics import ldavis
+from thincrm.models.topics.predictions import TopicPredictions
+
+__all__ = ["TopicExport"]
+
+
+class TopicExport(TopicPredictions, Diagnostics):
+    """Exports of a fitted `TopicModel`."""
+
+    trace_: pd.DataFrame
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return every table the model gives, by name, index as columns."""
+        check_is_fitted(self)
+        found: dict[str, pd.DataFrame | pd.Series] = {
+            "topics": self.topics(),
+            "activation": self.activation(),
+            "coherence": self.coherence(),
+            "documents": self.documents(),
+            "representative_documents": self.representative_documents(),
+            "diagnostics": self.diagnostics(),
+            "trace": self.trace_,
+        }
+        if self.covariates_.rows.shape[1] == 1:  # through time, there is a first and a last
+            found["first_active"] = self.first_active()
+            found["last_active"] = self.last_active()
+            found["shapes"] = self.shapes()
+        if self.heldout_ is not None:
+            found["perplexity"] = pd.DataFrame([self.perplexity()._asdict()])
+        return {name: flat(table) for name, table in found.items()}
+
+    def to_arviz(self, n_words: int = 5, n_times: int = 50) -> Any:
+        """Return draws for ArviZ: an xarray DataTree (ArviZ 1 or newer) or InferenceData.
+
+        posterior: label-free scalars; activation (chain, draw, t, topic), total_activation_at
+        (chain, draw, t), topic_share (chain, draw, topic), word_probability (chain, draw,
+        topic, word). Topics are matched across draws (NaN: a draw without it), the largest
+        first, as in every table; coordinate topic_words names them. sample_stats: lp, the log
+        joint, and sweep. observed_data, constant_data: tokens and documents at t.
+
+        Parameters
+        ----------
+        n_words : int
+            The word dimension holds the likeliest words of each topic, so many of each.
+        n_times : int
+            The t dimension holds at most so many of the fit's covariates, evenly spread.
+        """
+        check_is_fitted(self)
+        groups = arviz_groups.topic_groups(self._tables, self.counts_, n_words, n_times, self.seed_)
+        return arviz_groups.gather(groups)
+
+    def to_pyldavis(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """Return pyLDAvis's PreparedData; with a `path`, write its page there too.
+
+        Topics keep their order, but pyLDAvis counts from 1: its topic 1 is topic 0 here. The
+        page is one file with its scripts inside.
+        """
+        check_is_fitted(self)
+        prepared = ldavis.prepare(self._tables, self.counts_)
+        if path is not None:
+            Path(path).write_text(ldavis.page(prepared), "utf-8")
+        return prepared

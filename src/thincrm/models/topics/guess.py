@@ -1,0 +1,160 @@
+"""First topics for all tokens: guessed on some documents, handed out to the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from thincrm.data.counts import Tokens
+from thincrm.models.topics.guess_kernel import guess_topics
+from thincrm.models.topics.kernel import NO_COUNTS, Corpus, Rates, redraw_documents
+from thincrm.models.topics.state import TopicProblem, TopicShard
+from thincrm.models.topics.usage import Usage, padded, token_rates
+from thincrm.numerics.arrays import Bool, Int
+from thincrm.numerics.streams import fresh_key
+from thincrm.numerics.threads import map_blocks
+
+__all__ = ["MOST_TOKENS", "Sample", "first_room", "first_topics", "lengths_of", "some_documents"]
+
+MOST_TOKENS = 1_000_000  # guessed one by one at the price of all topics each
+_WORK = 4_000_000  # tokens in all passes together, within 15 to 100 passes
+_USAGE, _NEWNESS, _CONCENTRATION = 3.0, 0.015, 0.05
+_EVEN_PASSES, _EVEN = 10, 0.1
+_FEW, _SHARE = 20, 0.6  # topics to start with: at most so many, or a multiple of root tokens
+_BLOCK = 4096
+
+
+class Sample(NamedTuple):
+    """Some of the documents of all shards, in their order."""
+
+    documents: Tokens
+    topic_N: np.ndarray
+    row_D: np.ndarray  # of tables of covariate rows and levels
+    whole: bool  # these are all documents
+
+    @classmethod
+    def joined(cls, parts: list[Sample]) -> Sample:
+        """Return the documents of all shards as one sample."""
+        if len(parts) == 1:
+            return parts[0]
+        ends = np.cumsum([0, *(part.documents.word.size for part in parts)])
+        starts = [part.documents.start[1:] + end for part, end in zip(parts, ends, strict=False)]
+        word = np.concatenate([part.documents.word for part in parts])
+        return cls(
+            Tokens(np.concatenate([[0], *starts]), word, parts[0].documents.n_words),
+            np.concatenate([part.topic_N for part in parts]),
+            np.concatenate([part.row_D for part in parts]),
+            all(part.whole for part in parts),
+        )
+
+
+def first_room(n_tokens: int, n_topics: int) -> int:
+    """Return how many topics a chain starts with: no more than the tokens are likely to ask for.
+
+    A start takes all the topics it gets, and chains are slow to give them up. So what they find
+    does not depend on the truncation where that is generous, and a generous one costs nothing.
+    """
+    return min(n_topics, max(_FEW, int(_SHARE * np.sqrt(n_tokens))))
+
+
+def lengths_of(problem: TopicProblem) -> Int:
+    """Return the (D,) tokens of every document."""
+    nothing = (None,) * len(problem.shards)
+    parts = problem.engine.map(_lengths, problem.shards, nothing, None)[1]
+    return np.concatenate(parts)
+
+
+def _lengths(shard: TopicShard, local: None, message: None) -> tuple[None, Int]:
+    return None, np.diff(shard.tokens.start)
+
+
+def some_documents(rng: np.random.Generator, length_D: Int, most_tokens: int = MOST_TOKENS) -> Bool:
+    """Choose documents at random, up to as many tokens as are worth a guess: true if chosen."""
+    order_D = rng.permutation(length_D.size)
+    chosen_D = np.zeros(length_D.size, bool)
+    longest = max(most_tokens, int(length_D[order_D[:1]].sum()))
+    chosen_D[order_D] = np.cumsum(length_D[order_D]) <= longest
+    return chosen_D
+
+
+def take(documents: Tokens, chosen_D: Bool) -> Tokens:
+    """Return some of the documents."""
+    if chosen_D.all():
+        return documents
+    length_D = np.diff(documents.start)
+    start = np.concatenate([[0], np.cumsum(length_D[chosen_D])])
+    return Tokens(start, documents.word[np.repeat(chosen_D, length_D)], documents.n_words)
+
+
+def _sampled(shard: TopicShard, local: None, chosen_D: Bool) -> tuple[None, Sample]:
+    here_D = chosen_D[shard.first : shard.first + shard.row.size]
+    nothing = np.zeros(0, np.int32)
+    return None, Sample(take(shard.tokens, here_D), nothing, nothing, bool(here_D.all()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Handout:
+    key: np.uint64
+    rates: Rates
+    n_topics: int
+    kind: str
+
+
+def first_topics(
+    rng: np.random.Generator, problem: TopicProblem, most_tokens: int = MOST_TOKENS
+) -> tuple[np.ndarray, ...]:
+    """Return, per shard, a topic for every token, below `first_room`."""
+    kind = np.int16 if problem.n_atoms < 2**15 - 1 else np.int32
+    n_topics = first_room(problem.facts.n_tokens, problem.n_atoms)
+    chosen_D = some_documents(rng, lengths_of(problem), most_tokens)
+    nothing = (None,) * len(problem.shards)
+    some = Sample.joined(problem.engine.map(_sampled, problem.shards, nothing, chosen_D)[1])
+    documents, topic = some.documents, np.zeros(some.documents.word.size, kind)
+    n_passes = int(np.clip(_WORK // max(topic.size, 1), 15, 100))
+    guess_topics(
+        fresh_key(rng), n_passes, documents.start, documents.word, topic, n_topics,
+        documents.n_words, _USAGE, _NEWNESS * documents.n_words, _CONCENTRATION, _EVEN_PASSES,
+        _EVEN,
+    )  # fmt: skip
+    if some.whole:
+        n_tokens = problem.engine.map(_n_tokens, problem.shards, nothing, None)[1]
+        return tuple(np.split(topic, np.cumsum(n_tokens)[:-1]))
+    rates = _guessed_rates(documents, topic, n_topics, problem.facts.longest)
+    message = _Handout(fresh_key(rng), rates, n_topics, np.dtype(kind).name)
+    return problem.engine.map(_hand_out, problem.shards, nothing, message)[0]
+
+
+def _n_tokens(shard: TopicShard, local: None, message: None) -> tuple[None, int]:
+    return None, shard.tokens.word.size
+
+
+def _guessed_rates(some: Tokens, guessed: np.ndarray, n_topics: int, longest: int) -> Rates:
+    """Return the weights of tokens in the topics that some have."""
+    theta = np.zeros((some.n_words, padded(n_topics + 1)), np.float32)
+    np.add.at(theta, (some.word, guessed), 1.0)
+    alive = theta[:, :n_topics].sum(axis=0) > 0
+    theta[:, :n_topics][:, alive] += np.float32(_CONCENTRATION)
+    theta /= np.maximum(theta.sum(axis=0), 1.0)
+    usage = Usage(np.full(n_topics, _EVEN), np.full(n_topics, 0.5), np.full(n_topics, np.log(0.5)))
+    return token_rates(usage, np.full((1, n_topics), np.inf), theta, 0.0, longest)
+
+
+def _hand_out(shard: TopicShard, local: None, message: _Handout) -> tuple[np.ndarray, None]:
+    """Give all tokens to the topics that some have, one after the other within a document."""
+    documents, n_documents = shard.tokens, shard.row.size
+    row = np.zeros(n_documents, np.int32)
+    order = np.arange(n_documents, dtype=np.int32)
+    corpus = Corpus(order, row, shard.items, documents.start, documents.word)
+    topic = np.full(documents.word.size, message.n_topics, message.kind)
+    n_used, used = np.empty(n_documents, np.int32), np.empty_like(topic)
+    size = np.empty(topic.size, np.int32)
+
+    def work(first: int, stop: int) -> None:
+        redraw_documents(
+            first, stop, message.key, corpus, message.rates, topic, n_used, used, size, NO_COUNTS
+        )
+
+    map_blocks(work, n_documents, _BLOCK)
+    return topic, None

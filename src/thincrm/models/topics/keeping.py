@@ -1,0 +1,141 @@
+"""What is kept of a topic model's state: numbers for the trace, and draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.special import gammaln, log_expit
+
+from thincrm.inference.updates import log_odds_of
+from thincrm.models.topics.draw import TopicDraw, document_topics
+from thincrm.models.topics.levels import level_rows, spread
+from thincrm.models.topics.state import TopicLocal, TopicProblem, TopicShard, TopicState
+from thincrm.models.topics.sweep import usage_of
+from thincrm.models.topics.usage import Usage, log_silent_at
+from thincrm.numerics.arrays import Float
+
+__all__ = ["keep", "log_joint", "numbers_of"]
+
+_LARGE = 0.005  # of all tokens
+
+
+def numbers_of(state: TopicState) -> dict[str, float]:
+    """Return label-free parameters of a state."""
+    found = {
+        "concentration": state.own.concentration,
+        "shape": float(np.mean(state.own.shape)),
+        "burstiness": state.own.burstiness,
+    }
+    for name in ("mass", "rate", "discount"):
+        if hasattr(state.levy, name):
+            found[name] = float(getattr(state.levy, name))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    rank_K: np.ndarray
+    bursty: bool
+
+
+class _Part(NamedTuple):
+    """What a draw keeps of a shard's documents."""
+
+    n_used: np.ndarray
+    topic: np.ndarray
+    size: np.ndarray
+    labels: np.ndarray | None
+    level: np.ndarray | None
+
+
+def _part(shard: TopicShard, local: TopicLocal, kept: _Kept) -> tuple[TopicLocal, _Part]:
+    _, topic, size = local.usage.pairs(shard.tokens)
+    labels = kept.rank_K[local.topic].astype(local.topic.dtype) if kept.bursty else None
+    return local, _Part(local.usage.n_used, kept.rank_K[topic], size, labels, local.level)
+
+
+def _joined(arrays: list[np.ndarray | None]) -> np.ndarray | None:
+    found = [array for array in arrays if array is not None]
+    if not found:
+        return None
+    return found[0] if len(found) == 1 else np.concatenate(found)
+
+
+def keep(problem: TopicProblem, state: TopicState, chain: int, sweep: int) -> TopicDraw:
+    """Return the draw of a state, without the topics that hold no token."""
+    own, total = state.own, state.evidence.total
+    used = np.flatnonzero(total > 0)
+    rank = np.full(problem.n_atoms, -1, np.int32)
+    rank[used] = np.arange(used.size)
+    message = _Kept(rank, own.burstiness > 0.0)
+    _, parts = problem.engine.map(_part, problem.shards, state.local, message)
+    n_used, topic, size = [
+        np.concatenate(part) for part in zip(*(p[:3] for p in parts), strict=True)
+    ]
+    thinned = used[used >= problem.n_background] - problem.n_background
+    more = {
+        "n_topics": used.size,
+        "n_large_topics": int((total >= _LARGE * total.sum()).sum()),
+        "max_topics": problem.n_atoms,
+        "log_joint": log_joint(problem, state),
+    }
+    return TopicDraw(
+        chain=chain,
+        sweep=sweep,
+        words=sparse.csc_array(state.evidence.of(used)),
+        concentration=own.concentration,
+        usage=usage_of(problem, state).of(used),
+        log_odds=log_odds_of(problem, state.x)[:, used],
+        x=type(state.x)(*(part[thinned] for part in state.x)),
+        documents=document_topics(n_used, topic, size, used.size),
+        scalars={**more, **numbers_of(state)},
+        burstiness=own.burstiness,
+        labels=_joined([part.labels for part in parts]),
+        level=_joined([part.level for part in parts]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    usage: Usage
+    log_odds_RK: Float
+    n_levels: int
+    log_share: Float | None
+
+
+def _log_parts(
+    shard: TopicShard, local: TopicLocal, message: _Fit
+) -> tuple[TopicLocal, tuple[float, ...]]:
+    """Return the sums over a shard's documents in the log joint."""
+    usage = message.usage
+    document, topic, size = local.usage.pairs(shard.tokens)
+    rise = (gammaln(usage.shape[topic] + size) - gammaln(usage.shape[topic])).sum()
+    with np.errstate(divide="ignore"):
+        log_q, log_silent = np.broadcast_arrays(
+            np.log(usage.q), usage.log_silent, message.log_odds_RK
+        )[:2]
+    pair = level_rows(shard.row, local.level, message.n_levels)[document], topic
+    heard = (size * log_q[pair] + log_silent[pair]).sum()
+    opened = log_expit(message.log_odds_RK[pair]).sum()
+    share = 0.0 if message.log_share is None else message.log_share[local.level].sum()
+    return local, (float(rise), float(heard), float(opened), float(share))
+
+
+def log_joint(problem: TopicProblem, state: TopicState) -> float:
+    """Return log p(words, their topics, levels | globals); topics, gates, usages are out."""
+    words, a = len(state.own.theta), state.own.concentration
+    counts, total = state.evidence.counts, state.evidence.total
+    fit = (gammaln(words * a) - gammaln(words * a + total)).sum()
+    cells = counts[counts > 0]
+    fit += (gammaln(a + cells) - gammaln(a)).sum()
+    usage, log_odds = spread(usage_of(problem, state), log_odds_of(problem, state.x))
+    message = _Fit(usage, log_odds, problem.likelihood.factor.n_levels, state.own.log_share)
+    _, parts = problem.engine.map(_log_parts, problem.shards, state.local, message)
+    rise, heard, opened, share = (sum(part) for part in zip(*parts, strict=True))
+    fit = fit + rise + heard + opened
+    silent = state.evidence.trials[:, None] - state.evidence.positive
+    fit += (silent * log_silent_at(usage, log_odds)).sum()
+    return float(fit + share)

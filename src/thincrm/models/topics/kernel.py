@@ -1,0 +1,351 @@
+"""Redraw every token's topic, gates and usages integrated out, at the price of what is open.
+
+Given the globals, a document's words in topic k are zero-inflated negative binomial:
+n_dk = 0 if the gate is shut (probability 1 - a_tk), else NB(shape_k, q_k). Integrating gates and
+usages out, a token of word p in a document at t goes to topic k with weight
+
+    (shape_k + c_k) q_k  P(p | k)   if c_k > 0 other tokens of the document are there ("used"),
+    u_tk theta_kp                   if none is,  u_tk = shape_k q_k o_tk,
+
+o_tk = P(open | silent) = a q0 / (1 - a + a q0), q0 = (1 - q)^shape. Words may be bursty (Doyle and
+Elkan 2009): the topic's words in one document are a Polya urn of s theta_kp balls, so
+
+    P(p | k) = (s theta_kp + c_kp) / (s + c_k) = theta_kp fade(c_k) + c_kp echo(c_k),
+
+with c_kp other tokens of the same word there, fade(c) = s / (s + c), echo(c) = 1 / (s + c);
+without bursts (s infinite) fade = 1 and echo = 0. As o <= 1, and s >= shape as a rule, a used
+topic's weight is u_tk theta_kp plus a positive excess: the total has no cancellation, and its part
+S_tp = sum_k u_tk theta_kp is the same for every document at t. Where a used topic weighs less
+(s < shape) it is proposed with u_tk theta_kp and rejected as often as is needed.
+
+Topics are learned from fresh draws alone, not from words that echo a word before them: the tables
+of a Chinese restaurant, the n-th token of a word in its topic being fresh with probability
+s theta_kp / (s theta_kp + n - 1).
+
+The loops work on flat arrays with unsigned indices (numba then leaves out the test for negative
+ones), and sum over used topics in four interleaved parts: half the time of the plain form.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thincrm.models.topics.lanes import find_topic, fold
+from thincrm.numerics.arrays import Float
+from thincrm.numerics.compiled import compiled
+from thincrm.numerics.streams import open_stream, uniform
+
+__all__ = [
+    "NO_COUNTS",
+    "Corpus",
+    "Rates",
+    "bursts",
+    "count_documents",
+    "count_usages",
+    "more_than",
+    "redraw_documents",
+]
+
+unsigned: Any = np.uint64
+NO_COUNTS = np.zeros((0, 0), np.int32)  # nothing to add fresh draws to
+_0, _1, _2, _3, _4, _16 = (unsigned(i) for i in (0, 1, 2, 3, 4, 16))
+
+
+class Corpus(NamedTuple):
+    """Documents, sorted by covariate row, as runs of tokens sorted by word."""
+
+    order_D: np.ndarray
+    row_D: np.ndarray
+    item_D: np.ndarray  # number of each document's random stream
+    start_D: np.ndarray
+    word_N: np.ndarray
+
+
+class Rates(NamedTuple):
+    """The pieces of a token's weights."""
+
+    theta_PK: np.ndarray  # float32
+    gain_K: Float  # q
+    shape_K: Float
+    unused_TK: np.ndarray  # u, float32
+    fade_J: Float
+    echo_J: Float
+    place_K: np.ndarray  # the column of each topic, int32
+    name_K: np.ndarray  # the topic of each column
+
+
+def bursts(burstiness: float, longest: int) -> tuple[Float, Float]:
+    """Return fade and echo of 0..longest other tokens; burstiness = 1 / s, 0 for none."""
+    count_J = np.arange(longest + 1, dtype=float)
+    fade_J = np.asarray(1.0 / (1.0 + burstiness * count_J))
+    return fade_J, burstiness * fade_J
+
+
+@compiled
+def redraw_documents(
+    first: int,
+    stop: int,
+    key: np.uint64,
+    corpus: Corpus,
+    rates: Rates,
+    topic_N: np.ndarray,
+    n_used_D: np.ndarray,
+    used_N: np.ndarray,
+    size_N: np.ndarray,
+    fresh_PK: np.ndarray,
+) -> None:
+    """Redraw the topics of documents order_D[first:stop].
+
+    Writes topic_N and, from start_D[d] on, the n_used_D[d] topics of document d with their sizes,
+    and zeros up to start_D[d + 1].
+    Adds the fresh draws of word p from column k to fresh_PK, unless that is empty.
+    A topic of shape 0 keeps the tokens it has; to get no more, it weighs nothing.
+    """
+    word_N, gain_K, shape_K = corpus.word_N, rates.gain_K, rates.shape_K
+    place_K, name_K = rates.place_K, rates.name_K
+    fade_J, echo_J = rates.fade_J, rates.echo_J
+    n_words, n_topics = rates.theta_PK.shape
+    theta, unused = rates.theta_PK.reshape(-1), rates.unused_TK.reshape(-1)
+    tally, counting = fresh_PK.reshape(-1), fresh_PK.size > 0
+    width = unsigned(n_topics)
+    lanes = width // _16
+    strength = echo_J[0]
+    bursty = strength > 0.0
+    state = np.empty(4, np.uint64)
+    count, slot = np.zeros(n_topics, np.uint32), np.zeros(n_topics, np.uint32)
+    used, excess = np.zeros(n_topics + 4, np.uint32), np.zeros(n_topics + 4)
+    weight, echo_K = np.empty(n_topics + 4), np.zeros(n_topics)
+    same, voice = np.empty(n_topics, np.uint32), np.zeros(n_topics)
+    before = np.zeros(n_topics, np.uint32)
+    lane, sum_P = np.empty(n_words * (n_topics // 16), np.float32), np.empty(n_words)
+    half, quarter = np.empty(n_topics // 2, np.float32), np.empty(n_topics // 4, np.float32)
+    row = -1
+    for i in range(first, stop):
+        d = corpus.order_D[i]
+        begin, end = unsigned(corpus.start_D[d]), unsigned(corpus.start_D[d + 1])
+        if corpus.row_D[d] != row:
+            row = corpus.row_D[d]
+            for p in range(n_words):
+                sum_P[p] = -1.0
+        at = unsigned(row) * width
+        open_stream(state, key, corpus.item_D[d])
+        n_used = _0
+        for n in range(begin, end):
+            k = unsigned(place_K[topic_N[n]])
+            topic_N[n] = k
+            if count[k] == 0:
+                slot[k] = n_used
+                used[n_used] = k
+                n_used += _1
+            count[k] += 1
+        for j in range(n_used):
+            k = unsigned(used[j])
+            c = count[k]
+            full = (shape_K[k] + c) * gain_K[k]
+            excess[j] = max(full * fade_J[c] - unused[at + k], 0.0)
+        tail, n_same = begin, _0
+        for n in range(begin, end):
+            p, k = unsigned(word_N[n]), unsigned(topic_N[n])
+            if n == tail:  # a new word: which topics have its tokens, and how many
+                for j in range(n_same):
+                    voice[same[j]] = 0.0
+                    before[same[j]] = 0
+                n_same, tail = _0, n + _1
+                while bursty and tail < end and unsigned(word_N[tail]) == p:
+                    tail += _1
+                if tail - n > _1:
+                    for other in range(n, tail):
+                        owner = unsigned(topic_N[other])
+                        if voice[owner] == 0.0:
+                            same[n_same] = owner
+                            n_same += _1
+                        voice[owner] += 1.0
+                if not bursty:
+                    tail = end
+            c = count[k] - 1
+            count[k] = c
+            j = unsigned(slot[k])
+            if n_same > _0:
+                voice[k] -= 1.0
+            if c == 0:
+                n_used -= _1
+                last = unsigned(used[n_used])
+                used[j] = last
+                excess[j] = excess[n_used]
+                slot[last] = j
+                excess[n_used] = 0.0
+            else:
+                full = (shape_K[k] + c) * gain_K[k]
+                excess[j] = max(full * fade_J[c] - unused[at + k], 0.0)
+            here = p * width
+            silent = sum_P[p]
+            if silent < 0.0:
+                silent = fold(theta, here, unused, at, width, half, quarter, lane, p * lanes)
+                sum_P[p] = silent
+            a0, a1, a2, a3 = 0.0, 0.0, 0.0, 0.0
+            for j in range(_0, n_used, _4):  # the excess is 0 beyond n_used
+                a0 += theta[here + used[j]] * excess[j]
+                a1 += theta[here + used[j + _1]] * excess[j + _1]
+                a2 += theta[here + used[j + _2]] * excess[j + _2]
+                a3 += theta[here + used[j + _3]] * excess[j + _3]
+                weight[j] = a0
+                weight[j + _1] = a1
+                weight[j + _2] = a2
+                weight[j + _3] = a3
+            b1 = a0 + a1
+            b2 = b1 + a2
+            fresh = b1 + (a2 + a3)
+            echo = 0.0
+            for i_same in range(n_same):
+                other = unsigned(same[i_same])
+                c = count[other]
+                echo_K[other] = (shape_K[other] + c) * gain_K[other] * echo_J[c]
+                echo += voice[other] * echo_K[other]
+            rest = silent + echo
+            place = unsigned(slot[k])
+            u = uniform(state)
+            while shape_K[k] > 0.0:
+                x = u * (rest + fresh) - silent
+                if x < 0.0:
+                    k = find_topic(x + silent, theta, here, unused, at, width, lane, p * lanes)
+                    c = count[k]
+                    if c > 0:
+                        full = (shape_K[k] + c) * gain_K[k] * fade_J[c]
+                        if full < unused[at + k] and uniform(state) * unused[at + k] >= full:
+                            u = uniform(state)
+                            continue
+                    place = unsigned(slot[k])
+                elif x < fresh:
+                    j = unsigned(x >= a0) + unsigned(x >= b1) + unsigned(x >= b2)
+                    x -= b2 if x >= b2 else (b1 if x >= b1 else (a0 if x >= a0 else 0.0))
+                    hop = j
+                    for g in range(_0, n_used, _4):
+                        hop += _4 * unsigned(x >= weight[g + j])
+                    place = min(hop, n_used - _1)
+                    k = unsigned(used[place])
+                elif echo > 0.0:
+                    x -= fresh
+                    for j in range(n_same):
+                        if voice[same[j]] > 0.0:
+                            k = unsigned(same[j])
+                            x -= voice[k] * echo_K[k]
+                            if x < 0.0:
+                                break
+                    place = unsigned(slot[k])
+                break
+            c = count[k] + 1
+            if c == 1:
+                place = n_used
+                slot[k] = n_used
+                used[n_used] = k
+                n_used += _1
+            count[k] = c
+            full = (shape_K[k] + c) * gain_K[k]
+            excess[place] = max(full * fade_J[c] - unused[at + k], 0.0)
+            topic_N[n] = k
+            seat = 1
+            if n_same > _0:
+                if before[k] > 0:
+                    ball = theta[here + k]
+                    if uniform(state) * (ball + before[k] * strength) >= ball:
+                        seat = 0
+                before[k] += 1
+                if voice[k] == 0.0:
+                    j = _0
+                    while j < n_same and unsigned(same[j]) != k:
+                        j += _1
+                    if j == n_same:
+                        same[n_same] = k
+                        n_same += _1
+                voice[k] += 1.0
+            if counting:
+                tally[here + k] += seat
+        for j in range(n_same):
+            voice[same[j]] = 0.0
+            before[same[j]] = 0
+        for j in range(n_used):
+            k = unsigned(used[j])
+            used_N[begin + j] = name_K[k]
+            size_N[begin + j] = count[k]
+            count[k] = 0
+            excess[j] = 0.0
+        for n in range(begin + n_used, end):
+            used_N[n] = 0
+            size_N[n] = 0
+        for n in range(begin, end):
+            topic_N[n] = name_K[topic_N[n]]
+        n_used_D[d] = n_used
+
+
+@compiled
+def count_documents(
+    start_D: np.ndarray,
+    word_N: np.ndarray,
+    topic_N: np.ndarray,
+    n_used_D: np.ndarray,
+    used_N: np.ndarray,
+    size_N: np.ndarray,
+    count_PK: np.ndarray,
+) -> None:
+    """Write the topics of each document as `redraw_documents` does; add all tokens to count_PK."""
+    here = np.zeros(count_PK.shape[1], np.int32)
+    for d in range(start_D.size - 1):
+        begin, n_used = start_D[d], 0
+        for n in range(begin, start_D[d + 1]):
+            k = topic_N[n]
+            if here[k] == 0:
+                used_N[begin + n_used] = k
+                n_used += 1
+            here[k] += 1
+            count_PK[word_N[n], k] += 1
+        for j in range(begin, begin + n_used):
+            size_N[j] = here[used_N[j]]
+            here[used_N[j]] = 0
+        used_N[begin + n_used : start_D[d + 1]] = 0
+        size_N[begin + n_used : start_D[d + 1]] = 0
+        n_used_D[d] = n_used
+
+
+@compiled
+def count_usages(
+    first: int,
+    stop: int,
+    corpus: Corpus,
+    n_used_D: np.ndarray,
+    used_N: np.ndarray,
+    size_N: np.ndarray,
+    positive_TK: np.ndarray,
+    size_JK: np.ndarray,
+) -> np.ndarray:
+    """Add what documents order_D[first:stop] use to positive_TK and size_JK.
+
+    (T, K) documents that use a topic, and (J, K) those with j + 1 tokens in it. Returns size_JK,
+    or a larger one where it is too short.
+    """
+    for i in range(first, stop):
+        d = corpus.order_D[i]
+        row, begin = corpus.row_D[d], corpus.start_D[d]
+        for n in range(begin, begin + n_used_D[d]):
+            k, size = used_N[n], size_N[n]
+            positive_TK[row, k] += 1
+            if size > len(size_JK):
+                larger_JK = np.zeros((2 * size, size_JK.shape[1]), size_JK.dtype)
+                larger_JK[: len(size_JK)] = size_JK
+                size_JK = larger_JK
+            size_JK[size - 1, k] += 1
+    return size_JK
+
+
+@compiled
+def more_than(size_JK: np.ndarray) -> np.ndarray:
+    """Return the (J, K) documents with more than j tokens in a topic, up to the largest such j."""
+    n_sizes = len(size_JK)
+    while n_sizes > 1 and not size_JK[n_sizes - 1].any():
+        n_sizes -= 1
+    above_JK = size_JK[:n_sizes].astype(np.int64)
+    for j in range(n_sizes - 2, -1, -1):
+        for k in range(above_JK.shape[1]):
+            above_JK[j, k] += above_JK[j + 1, k]
+    return above_JK

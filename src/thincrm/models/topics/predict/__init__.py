@@ -1,0 +1,1 @@
+"""What a fitted topic model says of documents: dates, shares, perplexity."""

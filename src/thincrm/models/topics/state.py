@@ -1,0 +1,111 @@
+"""A topic model's documents in shards, what belongs to them, and the globals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from thincrm.data.counts import Tokens
+from thincrm.models.topics.kernel import Corpus
+from thincrm.models.topics.levels import level_rows
+from thincrm.models.topics.usage import TopicEvidence
+from thincrm.models.topics.usage_counts import DocumentTopics
+from thincrm.numerics.arrays import Bool, Float, Int
+from thincrm.ports import Problem, State
+
+__all__ = [
+    "TopicFacts",
+    "TopicGlobals",
+    "TopicLocal",
+    "TopicProblem",
+    "TopicShard",
+    "TopicState",
+    "facts_of",
+    "shards_of",
+]
+
+SHARD_TOKENS = 2**24
+
+
+@dataclass(frozen=True, slots=True)
+class TopicShard:
+    """Some of the documents, one after another, as they were given."""
+
+    tokens: Tokens
+    row: np.ndarray  # D: covariate row of each document
+    order: np.ndarray  # D: documents sorted by row
+    first: int = 0  # the number of its first document among all
+
+    @property
+    def items(self) -> Int:
+        """Return the (D,) numbers of the documents' random streams."""
+        return self.first + np.arange(self.row.size)
+
+    def corpus(self, level_D: np.ndarray | None, n_levels: int) -> Corpus:
+        """Return the documents as the token kernel takes them, sorted by row and level."""
+        row, order = level_rows(self.row, level_D, n_levels), self.order
+        if level_D is not None:
+            order = np.argsort(row, kind="stable").astype(np.int32)
+        return Corpus(order, row, self.items, self.tokens.start, self.tokens.word)
+
+
+class TopicLocal(NamedTuple):
+    """What belongs to the documents of a shard."""
+
+    topic: np.ndarray  # N: of each token
+    usage: DocumentTopics
+    level: np.ndarray | None = None  # D; None: the likelihood has no levels
+
+
+@dataclass(frozen=True, slots=True)
+class TopicGlobals:
+    """The topics, and how documents use them."""
+
+    theta: np.ndarray  # P x A, float32: of topics `seats`; columns padded to whole lanes
+    seats: Int  # A: topics that take part: all that hold tokens, and others that are awake
+    concentration: float
+    shape: Float  # K
+    burstiness: float = 0.0  # 1 / s
+    log_share: Float | None = None  # B: of the levels
+    asleep: Bool | None = None  # K: gets no token this sweep; None: nobody is
+
+
+class TopicFacts(NamedTuple):
+    """What the globals' updates must know of all documents."""
+
+    n_words: int
+    n_tokens: int
+    longest: int  # tokens of a document
+
+
+TopicState = State[TopicLocal, TopicGlobals, TopicEvidence]
+TopicProblem = Problem[TopicShard]
+
+
+def facts_of(documents: Tokens) -> TopicFacts:
+    """Return the facts of all documents."""
+    longest = int(np.diff(documents.start).max(initial=0))
+    return TopicFacts(documents.n_words, documents.word.size, longest)
+
+
+def shards_of(
+    documents: Tokens, row_D: np.ndarray, shard_tokens: int = SHARD_TOKENS
+) -> tuple[TopicShard, ...]:
+    """Cut documents into shards of about so many tokens: fixed by the data alone."""
+    n_shards = max(1, round(documents.word.size / shard_tokens))
+    ends = np.searchsorted(documents.start, documents.word.size * np.arange(1, n_shards) / n_shards)
+    cuts = np.unique([0, *ends.tolist(), documents.n_documents])
+    if cuts.size < 2:
+        cuts = np.array([0, documents.n_documents])
+    return tuple(_shard(documents, row_D, first, stop) for first, stop in pairwise(cuts.tolist()))
+
+
+def _shard(documents: Tokens, row_D: np.ndarray, first: int, stop: int) -> TopicShard:
+    start = documents.start[first : stop + 1]
+    word = documents.word[start[0] : start[-1]]
+    row = row_D[first:stop]
+    order = np.argsort(row, kind="stable").astype(np.int32)
+    return TopicShard(Tokens(start - start[0], word, documents.n_words), row, order, first)

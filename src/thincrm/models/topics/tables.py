@@ -1,0 +1,234 @@
+"""Labelled results of a topic model: topics matched across draws before anything is averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from scipy.special import expit
+
+from thincrm.data.covariates import Covariates
+from thincrm.errors import InvalidInput, check_between, check_count
+from thincrm.models.curves import SHAPES, first_last, shape_of
+from thincrm.models.topics.draw import TopicDraw, match_topics
+from thincrm.numerics.arrays import Float, Int
+
+__all__ = ["TopicTables"]
+
+LogOdds = Callable[[TopicDraw, Float], Float]
+
+
+class TopicTables:
+    """Tables of kept draws; topics are those of the last draw, the largest first."""
+
+    def __init__(self, draws: Sequence[TopicDraw], vocabulary: pd.Index, known: Covariates) -> None:
+        self.draws, self.vocabulary, self.known = draws, vocabulary, known
+        self.reference = draws[-1]
+        self.order: Int = np.argsort(-self.reference.tokens, kind="stable")
+        self.n_topics = self.order.size
+
+    @cached_property
+    def matches(self) -> list[Int]:
+        """Return, for every draw, the place of each topic in it (-1: not there)."""
+        return [match_topics(self.reference, draw)[self.order] for draw in self.draws]
+
+    def latest(self, n_draws: int) -> Iterator[tuple[TopicDraw, Int]]:
+        """Yield `n_draws` draws with their matches, spread evenly over all that were kept."""
+        check_count("n_draws", n_draws)
+        places = np.linspace(len(self.draws) - 1, 0, min(n_draws, len(self.draws)))
+        for place in np.round(places).astype(int):
+            yield self.draws[place], self.matches[place]
+
+    def aligned(self, values: Callable[[TopicDraw], Float]) -> Float:
+        """Return (B, ..., K): a (..., K) array of every draw, topics in order, NaN where absent."""
+        out = []
+        for draw, found in zip(self.draws, self.matches, strict=True):
+            array = values(draw)
+            out.append(np.where(found >= 0, array[..., np.maximum(found, 0)], np.nan))
+        return np.stack(out)
+
+    @cached_property
+    def mean_theta(self) -> Float:
+        """Return the (P, K) topics, averaged over the draws that have them."""
+        mean_PK = np.zeros((len(self.vocabulary), self.n_topics))
+        seen_K = np.zeros(self.n_topics)
+        for draw, found in zip(self.draws, self.matches, strict=True):
+            mean_PK[:, found >= 0] += draw.theta[:, found[found >= 0]]
+            seen_K += found >= 0
+        return np.asarray(mean_PK / seen_K)
+
+    def top_words(self, n_words: int) -> Int:
+        """Return the (W, K) places of each topic's likeliest words."""
+        n_words = min(check_count("n_words", n_words), len(self.vocabulary))
+        return np.argsort(-self.mean_theta, axis=0, kind="stable")[:n_words]
+
+    def document_shares(self) -> Any:
+        """Return (D, K) sparse: the share of each document's words in each topic, over draws."""
+        total = sparse.csr_array((len(self.known.row), self.n_topics))
+        for draw, found in zip(self.draws, self.matches, strict=True):
+            there = np.flatnonzero(found >= 0)
+            shape = (draw.words.shape[1], self.n_topics)
+            place = sparse.csr_array((np.ones(there.size), (found[there], there)), shape=shape)
+            total = total + draw.documents @ place
+        length = np.asarray(self.reference.documents.sum(axis=1)).reshape(-1) * len(self.draws)
+        return sparse.csr_array(sparse.diags_array(1.0 / np.maximum(length, 1)) @ total)
+
+    def topics(self, n_words: int, level: float, seed: int) -> pd.DataFrame:
+        """Return the likeliest words of each topic; a band is a credible interval."""
+        check_between("level", level, 0.0, 1.0)
+        mean_PK, top_WK = self.mean_theta, self.top_words(n_words)
+        n_words = len(top_WK)
+        column = np.arange(self.n_topics)
+        rng = np.random.default_rng(seed)
+
+        def sampled(draw: TopicDraw, found: Int) -> Float:
+            place = np.maximum(found, 0)
+            hits = draw.words.toarray()[top_WK, place] + draw.concentration
+            total = draw.tokens[place] + draw.concentration * len(self.vocabulary)
+            return np.where(found >= 0, rng.beta(hits, np.maximum(total - hits, 1e-9)), np.nan)
+
+        theta_BWK = np.stack(
+            [sampled(draw, found) for draw, found in zip(self.draws, self.matches, strict=True)]
+        )
+        lower, upper = _band(theta_BWK, level)
+        return pd.DataFrame(
+            {
+                "topic": np.repeat(column, n_words),
+                "rank": np.tile(np.arange(1, n_words + 1), self.n_topics),
+                "word": self.vocabulary.to_numpy()[top_WK.T.ravel()],
+                "probability": mean_PK[top_WK, column].T.ravel(),
+                "lower": lower.T.ravel(),
+                "upper": upper.T.ravel(),
+            }
+        )
+
+    def word_tokens(self) -> Float:
+        """Return (P, K): the tokens of each word in each topic, averaged over draws."""
+        sum_PK = np.zeros((len(self.vocabulary), self.n_topics))
+        for draw, found in zip(self.draws, self.matches, strict=True):
+            sum_PK[:, found >= 0] += draw.words[:, found[found >= 0]]
+        return sum_PK / len(self.draws)
+
+    def activation(self, rows: Float, level: float, log_odds: LogOdds) -> pd.DataFrame:
+        """Return activations and shares of words at covariate rows, with bands."""
+        check_between("level", level, 0.0, 1.0)
+        both = self.aligned(lambda draw: _opened_and_shares(draw, log_odds(draw, rows)))
+        opened, share = both[:, 0], both[:, 1]
+        times = self.known.labels(rows)
+        columns: dict[str, Any] = {"topic": np.repeat(np.arange(self.n_topics), len(rows))}
+        for level_number, name in enumerate(times.names):
+            label = "t" if len(times.names) == 1 else str(name)
+            columns[label] = np.tile(times.get_level_values(level_number), self.n_topics)
+        for prefix, values in (("", opened), ("share_", share)):
+            lower, upper = _band(values, level)
+            columns["share" if prefix else "mean"] = np.nanmean(values, 0).T.ravel()
+            columns[prefix + "lower"], columns[prefix + "upper"] = lower.T.ravel(), upper.T.ravel()
+        return pd.DataFrame(columns)
+
+    def _curves(self) -> Float:
+        if self.known.rows.shape[1] > 1:
+            raise InvalidInput("Shapes through time need one covariate column; t has several.")
+        at = (self.draws[0].log_odds.shape[0], len(self.known.rows))
+        curves = self.aligned(lambda draw: expit(draw.log_odds))
+        return curves if at[0] == at[1] else np.repeat(curves, at[1], axis=1)
+
+    def lifetimes(self, level: float, which: Literal["first", "last"]) -> pd.DataFrame:
+        """Return the first or last time of activity of each topic, with a band."""
+        check_between("level", level, 0.0, 1.0)
+        place_BK = first_last(self._curves(), which)
+        labels = self.known.labels()
+        tail = (1.0 - level) / 2.0
+        columns = {}
+        for name, share in (("median", 0.5), ("lower", tail), ("upper", 1.0 - tail)):
+            place = np.nanquantile(place_BK, share, axis=0, method="nearest").astype(int)
+            columns[name] = labels[place]
+        return pd.DataFrame(columns, index=pd.RangeIndex(self.n_topics, name="topic"))
+
+    def shapes(self) -> pd.DataFrame:
+        """Return the share of draws in which each topic has each shape."""
+        found_BK = shape_of(self._curves())
+        known_BK = found_BK >= 0
+        columns = {name: (found_BK == i).sum(0) / known_BK.sum(0) for i, name in enumerate(SHAPES)}
+        columns["presence"] = known_BK.mean(0)
+        return pd.DataFrame(columns, index=pd.RangeIndex(self.n_topics, name="topic"))
+
+    def coherence(self, counts: Any, n_words: int) -> pd.Series:
+        """Return the mean normalised pointwise mutual information of each topic's top words."""
+        n_words = min(check_count("n_words", n_words, 2), len(self.vocabulary))
+        theta_PK = self.reference.theta[:, self.order]
+        top_WK = np.argsort(-theta_PK, axis=0, kind="stable")[:n_words]
+        words, place = np.unique(top_WK, return_inverse=True)
+        seen = (counts[:, words] > 0).astype(float)
+        both = np.asarray((seen.T @ seen).todense()) / counts.shape[0]
+        single = np.diag(both)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            pmi = np.log(both) - np.log(np.outer(single, single))
+            npmi = np.where(both > 0, pmi / np.maximum(-np.log(both), 1e-12), -1.0)
+        place_WK = place.reshape(top_WK.shape)
+        upper = np.triu_indices(n_words, 1)
+        scores = npmi[place_WK[upper[0]], place_WK[upper[1]]].mean(0)
+        index = pd.RangeIndex(self.n_topics, name="topic")
+        return pd.Series(np.clip(scores, -1.0, 1.0), index=index, name="npmi")
+
+    def documents(self, least: float) -> pd.DataFrame:
+        """Return the topics that hold at least a share `least` of each document's words."""
+        check_between("least", least, 0.0, 1.0)
+        share = self.document_shares().tocoo()
+        kept = share.data >= least
+        document, topic = (place[kept] for place in share.coords)
+        times = self.known.labels(self.known.rows[self.known.row[document]])
+        table = pd.DataFrame({"document": document, "topic": topic, "share": share.data[kept]})
+        table.insert(1, "t", times.to_numpy())
+        return table.sort_values(["document", "share"], ascending=[True, False], ignore_index=True)
+
+    def representative(self, n_documents: int, cuts: Float | None) -> pd.DataFrame:
+        """Return the documents with the largest share of their words in each topic."""
+        check_count("n_documents", n_documents)
+        length = np.maximum(np.asarray(self.reference.documents.sum(axis=1)).reshape(-1), 1)
+        share = self.reference.documents.tocsc()[:, self.order]
+        when = self.known.rows[self.known.row, 0]
+        period = np.zeros(len(when), int) if cuts is None else np.searchsorted(cuts, when, "right")
+        rows = []
+        for topic in range(self.n_topics):
+            document = share.indices[share.indptr[topic] : share.indptr[topic + 1]]
+            value = share.data[share.indptr[topic] : share.indptr[topic + 1]] / length[document]
+            for part in np.unique(period[document]):
+                here = period[document] == part
+                best = np.argsort(-value[here], kind="stable")[:n_documents]
+                for rank, i in enumerate(best, 1):
+                    rows.append((topic, part, rank, document[here][i], value[here][i]))
+        table = pd.DataFrame(rows, columns=["topic", "period", "rank", "document", "share"])
+        times = self.known.labels(self.known.rows[self.known.row[table["document"]]])
+        return table.assign(t=times.to_numpy())
+
+
+def _opened_and_shares(draw: TopicDraw, log_odds_TK: Float) -> Float:
+    """Return (2, T, K): activations a, and expected shares of words, a shape q / (1 - q) over all.
+
+    Both at once, because the log odds at new times are the costly part.
+    """
+    opened_TK = expit(log_odds_TK)
+    rate_TK = opened_TK * draw.usage.mean
+    return np.stack([opened_TK, rate_TK / np.maximum(rate_TK.sum(1, keepdims=True), 1e-300)])
+
+
+def _band(values_B: Float, level: float) -> tuple[Float, Float]:
+    """Return the ends of the credible interval over the first axis, NaN left out.
+
+    As np.nanquantile, which goes through the columns one by one.
+    """
+    ordered = np.sort(values_B, axis=0)  # NaN last
+    last = (~np.isnan(ordered)).sum(axis=0) - 1
+    tail = (1.0 - level) / 2.0
+    ends = []
+    for share in (tail, 1.0 - tail):
+        place = share * last
+        below = np.floor(place).astype(int)[None]
+        low = np.take_along_axis(ordered, below, 0)[0]
+        high = np.take_along_axis(ordered, np.minimum(below + 1, last), 0)[0]
+        ends.append(low + (place - below[0]) * (high - low))
+    return ends[0], ends[1]

@@ -1,0 +1,180 @@
+"""Every product of the feature model: each block and the whole sweep leave the joint law alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from feature_world import World, functionals, held_scale
+from topic_world import ROW, block, many
+
+import thincrm.models.features.sweep as gibbs
+from thincrm.models.features.moves import recombine, renew, turn_over
+from thincrm.models.features.sweep import (
+    redraw_activations,
+    redraw_features,
+    redraw_masses,
+    redraw_usages,
+)
+from thincrm.ports import GateEvidence, MassEvidence
+from thincrm.testing import assert_passed, assert_rejected, exact_rank_test, two_sample_test
+from thincrm.thinning import Always, Bump, ProbitRVM, SigmoidGP
+
+pytestmark = pytest.mark.joint
+SEED = 20264
+THINNINGS = {
+    "always": Always(),
+    "rvm": ProbitRVM(widths=(2.0, 40.0), bias_mean=0.3, shape=1.5, rate=0.8),
+    "gp": SigmoidGP(widths=(2.0, 40.0), bias_mean=0.2),
+    "bump": Bump(length=(0.4, 0.5), height=0.9),
+}
+WORLDS = {
+    f"{name}, {gates}, {weights}": World(thinning, gates == "row", weights == "real", name != "gp")
+    for name, thinning in THINNINGS.items()
+    for gates in ("row", "observation")
+    for weights in ("binary", "real")
+}
+GLOBALS = (redraw_features, held_scale, redraw_masses)
+SWEEP = (redraw_usages, redraw_features, held_scale, redraw_activations, redraw_masses)
+every_world = pytest.mark.parametrize("name", WORLDS)
+
+
+def stays(name, updates, n_first=800, n_steps=2):
+    world = WORLDS[name]
+    blocks = [block(update) for update in updates]
+    return two_sample_test(
+        many(world), blocks, functionals(world), n_steps=n_steps, n_first=n_first, rng=SEED
+    )
+
+
+@every_world
+def test_usages(name):
+    assert_passed(stays(name, [redraw_usages], 1_600))
+
+
+@every_world
+def test_globals(name):
+    """Features, noise and masses, one after the other and back: ranks are exact."""
+    world = WORLDS[name]
+    blocks = [block(update) for update in GLOBALS]
+    assert_passed(
+        exact_rank_test(many(world), blocks, functionals(world), n_steps=3, n_first=800, rng=SEED)
+    )
+
+
+@every_world
+def test_whole_sweep(name):
+    assert_passed(stays(name, SWEEP))
+
+
+@pytest.mark.parametrize("move", [renew, recombine, turn_over], ids=lambda move: move.__name__)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "always, observation, binary",
+        "bump, row, binary",
+        "rvm, row, real",
+        "bump, observation, real",
+    ],
+)
+def test_moves_of_whole_features(name, move):
+    world = replace(WORLDS[name], n_replicates=1)
+    blocks = [block(move)] * 3
+    verdict = two_sample_test(
+        many(world), blocks, functionals(world), n_steps=1, n_first=1_500, rng=SEED
+    )
+    assert_passed(verdict)
+
+
+def misses_at_shut_gates(rng, problem, state):
+    """pi ~ Beta(a + sum z, b + N - sum z): rows behind shut gates counted as misses."""
+    hits = gibbs.hits_of(problem, state).sum(0)
+    found = MassEvidence.of(problem.n_features, hits=hits, misses=ROW.size - hits)
+    return replace(state, log_mass=state.levy.redraw(rng, state.log_mass, found))
+
+
+def half_the_evidence(rng, problem, state):
+    """Weigh likelihood ratios with half the precision."""
+    moved = redraw_usages(rng, problem, replace(state, noise=0.5 * state.noise))
+    return replace(moved, noise=state.noise)
+
+
+def features_without_prior(rng, problem, state):
+    moved = redraw_features(rng, problem, replace(state, scale=0.1 * state.scale))
+    return replace(moved, scale=state.scale)
+
+
+def holes_taken_for_zeros(rng, problem, state):
+    own = problem.table.seen_NP.copy()
+    n_rows, n_columns = own.shape[0] // 10, own.shape[1] // 10
+    own[np.kron(np.eye(10), np.ones((n_rows, n_columns))) > 0] = 1.0
+    full = replace(problem, table=problem.table._replace(seen_NP=own))
+    return redraw_usages(rng, full, state)
+
+
+def gates_of_another_kind(rng, problem, state):
+    """One gate an observation where they are shared."""
+    return redraw_activations(rng, replace(problem, shared=not problem.shared), state)
+
+
+def shut_where_silent(rng, problem, state):
+    class Certain:
+        def redraw(self, rng, x, gates, prepared):
+            sure = GateEvidence(gates.positive, gates.trials, np.full(gates.log_q.shape, -np.inf))
+            return problem.thinning.redraw(rng, x, sure, prepared)
+
+        def log_odds(self, *args):
+            return problem.thinning.log_odds(*args)
+
+    return redraw_activations(rng, replace(problem, thinning=Certain()), state)
+
+
+def weights_kept(rng, problem, state):
+    """Draw usages with the weights summed out, and keep the old weights."""
+    moved = redraw_usages(rng, problem, state)
+    return replace(moved, weight=np.where(state.used > 0, state.weight, moved.weight))
+
+
+def noise_of_every_cell(rng, problem, state):
+    full = np.ones_like(problem.table.seen_NP) * 0.1  # each replicate's share of the rows
+    return held_scale(rng, replace(problem, table=problem.table._replace(seen_NP=full)), state)
+
+
+TWINS = {
+    "misses at shut gates": ("rvm, observation, binary", {redraw_masses: misses_at_shut_gates}),
+    "half the evidence": ("rvm, row, binary", {redraw_usages: half_the_evidence}),
+    "features without prior": ("always, row, binary", {redraw_features: features_without_prior}),
+    "holes taken for zeros": ("always, row, binary", {redraw_usages: holes_taken_for_zeros}),
+    "silence for a shut gate": ("rvm, row, real", {redraw_activations: shut_where_silent}),
+    "weights kept": ("always, observation, real", {redraw_usages: weights_kept}),
+    "noise of every cell": ("bump, row, binary", {held_scale: noise_of_every_cell}),
+}
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_wrong_sweeps_are_rejected(twin):
+    name, wrong = TWINS[twin]
+    assert_rejected(stays(name, [wrong.get(update, update) for update in SWEEP], 3_200, 3))
+
+
+def test_gates_of_another_kind_are_rejected():
+    """Sums over few gates differ little, so this twin takes more replicates."""
+    assert_rejected(stays("bump, row, binary", [gates_of_another_kind], 8_000, 4))
+
+
+WRONG_MOVES = {
+    "renew without prior": (renew, {"_log_normal": lambda *_: 0.0}),
+    "recombine without prior": (recombine, {"_log_normal": lambda *_: 0.0}),
+    "turn over, level's fit forgotten": (turn_over, {"Search.log_bare": 0.0}),
+}
+
+
+@pytest.mark.parametrize("twin", WRONG_MOVES)
+def test_wrong_moves_are_rejected(twin, monkeypatch):
+    move, broken = WRONG_MOVES[twin]
+    for name, value in broken.items():
+        monkeypatch.setattr(f"thincrm.models.features.moves.{name}", value)
+    world = replace(WORLDS["always, observation, binary"], n_replicates=1)
+    verdict = two_sample_test(
+        many(world), [block(move)] * 3, functionals(world), n_steps=1, n_first=3_000, rng=SEED
+    )
+    assert_rejected(verdict)

@@ -1,0 +1,112 @@
+"""A thinning function outside the package: one file, one line, and everything knows it."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+import thincrm as tc
+from thincrm.data.covariates import covariates
+from thincrm.numerics.arrays import as_generator
+from thincrm.thinning.base import MEMBERS, ThinningFunction, register
+from thincrm.thinning.free import move_freely
+
+YEARS = np.repeat(np.arange(1900, 1912), 8)
+
+
+class SlopeState(NamedTuple):
+    """Where and how steeply an atom opens."""
+
+    centre: np.ndarray  # K
+    slope: np.ndarray  # K
+
+
+@dataclass(frozen=True, slots=True)
+class Slope(ThinningFunction):
+    """p_x(t) = expit(s (t - c)), in units of the covariate's range: an atom opens, or shuts."""
+
+    spread: float = 10.0
+    command_name: ClassVar[str] = "slope"
+    state: ClassVar[type[Any]] = SlopeState
+    plain_words: ClassVar[str] = "One slope per {one}: it opens, or shuts, once."
+
+    def prepare(self, t):
+        return covariates(t)
+
+    def draw(self, rng, n_atoms, prepared):
+        rng = as_generator(rng)
+        return SlopeState(rng.random(n_atoms), self.spread * rng.standard_normal(n_atoms))
+
+    def _scaled(self, prepared, t):
+        rows = prepared.rows if t is None else prepared.encode(t)
+        low, high = prepared.rows[:, 0].min(), prepared.rows[:, 0].max()
+        return (rows[:, 0] - low) / max(high - low, 1e-12)
+
+    def log_odds(self, x, prepared, t=None):
+        return x.slope * (self._scaled(prepared, t)[:, None] - x.centre)
+
+    def log_prob(self, x, prepared):
+        return -0.5 * (x.slope / self.spread) ** 2 + np.where(
+            (x.centre > 0) & (x.centre < 1), 0.0, -np.inf
+        )
+
+    def mean_activation(self, prepared, t=None):
+        return expit(self.log_odds(self.draw(0, 10_000, prepared), prepared, t)).mean(1)
+
+    def pair_activation(self, prepared, s, t, coupling):
+        x = self.draw(0, 10_000, prepared)
+        a, b = (expit(self.log_odds(x, prepared, at)) for at in (s, t))
+        return a @ b.T / 10_000
+
+    def redraw(self, rng, x, evidence, prepared):
+        rng = as_generator(rng)
+
+        def log_likelihood(x_KD, k):
+            odds = self.log_odds(SlopeState(*x_KD.T), prepared)
+            logs = -np.logaddexp(0.0, -odds), -np.logaddexp(0.0, odds)
+            return evidence.of_atoms(k).log_likelihood(*logs)
+
+        moved = move_freely(
+            rng,
+            np.column_stack(x),
+            lambda: np.column_stack(self.draw(rng, len(x.centre), prepared)),
+            log_likelihood,
+            lambda x_KD: self.log_prob(SlopeState(*x_KD.T), prepared),
+            [0.3, self.spread],
+        )
+        return SlopeState(*(np.ascontiguousarray(part) for part in moved.T))
+
+
+@pytest.fixture(autouse=True)
+def known():
+    register(Slope)
+    yield
+    MEMBERS.remove(Slope)
+
+
+def table():
+    rng = np.random.default_rng(0)
+    rows = np.outer(YEARS > 1905, [2.0, -1.0, 3.0]) + 0.3 * rng.standard_normal((YEARS.size, 3))
+    rows[rng.random(rows.shape) < 0.1] = np.nan
+    return rows
+
+
+def fit(**more):
+    settings = {"max_features": 4, "n_sweeps": 30, "n_draws": 6, "random_state": 0, "quiet": True}
+    return tc.FeatureModel(thinning=Slope(), **settings | more)
+
+
+def test_fit_save_load(tmp_path):
+    model = fit().fit(table(), t=YEARS, out=tmp_path / "run")
+    loaded = tc.load(tmp_path / "run")
+    assert loaded.thinning == Slope()
+    assert loaded.activation().equals(model.activation())
+    assert loaded.draws_[-1].x.slope.tolist() == model.draws_[-1].x.slope.tolist()
+
+
+def test_a_report_describes_it(tmp_path):
+    model = fit().fit(table(), t=YEARS)
+    tc.write_report(model, tmp_path / "report.html")
+    assert "One slope per feature" in (tmp_path / "report.html").read_text("utf-8")
