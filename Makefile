@@ -5,16 +5,18 @@
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+OLDEST := .venv-oldest
 PYTEST = $(BIN)/python -m pytest -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick slow lint bench pictures clean
+.PHONY: help demo test quick slow oldest lint bench pictures clean
 
 help:
 	@echo 'make demo      topics of all State of the Union addresses, and demo/report.html'
 	@echo 'make test      lint, types, one-way imports, then all tests but the slow ones'
 	@echo 'make quick     the quick tests only'
 	@echo 'make slow      the slow tests only'
+	@echo 'make oldest    the quick tests with the oldest versions that pyproject.toml allows'
 	@echo 'make lint      style, types and one-way imports, no tests'
 	@echo 'make bench     benchmarks; they print times and judge nothing'
 	@echo 'make pictures  draw the pictures of docs/ again'
@@ -61,6 +63,17 @@ quick: $(READY)
 slow: $(READY)
 	@$(PYTEST) -m slow || [ $$? -eq 5 ]  # 5: there are none yet
 
+# The oldest versions are read from pyproject.toml: each >= becomes ==. Old packages speak of newer
+# ones as deprecated, and scikit-learn 1.6 of pytest 9: that is no fault of ours.
+oldest:
+	@$(OLDEST)/bin/python -c '' 2>/dev/null || python3.11 -m venv --clear $(OLDEST)
+	@sed -n '/^dependencies/,/^]/p; /^plot = /p' pyproject.toml | grep -o '"[A-Za-z].*>=[0-9.]*"' \
+	  | tr -d '"' | sed 's/>=/==/' > $(OLDEST)/pins.txt
+	@$(OLDEST)/bin/python -m pip install --quiet --requirement $(OLDEST)/pins.txt \
+	  'click==8.2.1' 'pytest>=8,<9' hypothesis
+	@$(OLDEST)/bin/python -m pip install --quiet --no-deps --editable .
+	@$(OLDEST)/bin/python -m pytest -m 'not joint and not slow' -W ignore::DeprecationWarning
+
 bench: export OMP_NUM_THREADS = 1
 bench: export OPENBLAS_NUM_THREADS = 1
 bench: $(READY)
@@ -72,5 +85,5 @@ pictures: $(READY)
 	@$(BIN)/python -m thincrm.demo docs/pictures
 
 clean:
-	rm -rf $(VENV) demo dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) demo dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -7,6 +7,7 @@ import pytest
 
 os.environ.setdefault("MPLBACKEND", "Agg")  # pictures are drawn, no window is opened
 
+pytest_plugins = ["browser_kit"]  # of tests/report: pages of all models in one Chromium
 COMMANDS = {"quick": "make quick", "joint": "make test", "slow": "make slow"}
 left_out = pytest.StashKey[Counter[str]]()
 

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy.special import expit
 
+from thincrm.files import make_folder, write_file
 from thincrm.levy import BetaProcess, GammaProcess, GeneralizedGammaProcess, StableBetaProcess
 from thincrm.measure import NormalizedCRM, ThinnedCRM, plot_correlation
 from thincrm.numerics.arrays import Float
@@ -64,8 +65,7 @@ FAMILIES: dict[str, Callable[[float], ThinnedCRM | NormalizedCRM]] = {
 
 def main(folder: str = "demo") -> None:
     """Print a table of measures and write four pictures into `folder`."""
-    out = Path(folder)
-    out.mkdir(parents=True, exist_ok=True)
+    out = make_folder(folder)
     console = Console()
     console.print("Drawing from six families of random measures (B_t), 0 <= t <= 10 ...")
     console.print(_table())
@@ -92,7 +92,9 @@ def _save(figure: Any, path: Path) -> None:
     pixels = BytesIO()
     figure.savefig(pixels)
     plt.close(figure)
-    Image.open(pixels).convert("RGB").quantize(64).save(path, optimize=True)
+    small = BytesIO()
+    Image.open(pixels).convert("RGB").quantize(64).save(small, "png", optimize=True)
+    write_file(path, small.getvalue())
 
 
 def _table() -> Table:

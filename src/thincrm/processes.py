@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import poisson
 
-from thincrm.data.covariates import covariates
+from thincrm.data.covariates import CovariateLike, covariates
 from thincrm.errors import InvalidInput, InvalidType, check_between, check_count, check_positive
 from thincrm.levy import BetaProcess, GammaProcess
 from thincrm.measure import NormalizedCRM, ThinnedCRM
@@ -215,7 +215,7 @@ class _Births(Bump):
         window = (low - _LONG_AGO * older / rate, high)
         return cls("one-sided", 1.0 / rate, 1.0, window, 1.0, (low, high))
 
-    def prepare(self, t: Any) -> Window:
+    def prepare(self, t: CovariateLike) -> Window:
         known = covariates(t)
         low, high = self.span
         if np.any(known.rows < low) or np.any(known.rows > high):

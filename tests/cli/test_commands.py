@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,6 @@ from typer.testing import CliRunner
 
 import thincrm as tc
 from thincrm.cli import app
-from thincrm.cli.shell import in_shell
 from thincrm.inference.progress import Sweeps
 
 COMMANDS = (
@@ -158,8 +158,8 @@ def assert_one_red_sentence(done, sentence):
 def test_bad_input_is_told_before_any_work(place, tmp_path):
     corpus, out = place / "corpus.csv", tmp_path / "out"
     fit = ("topics", corpus, "--text", "body", "--date", "when")
-    assert_one_red_sentence(call(*fit, "--out", place / "run"), "'thincrm resume")
-    assert_one_red_sentence(call(*fit, "--out", place), "is not empty and holds no run")
+    assert_one_red_sentence(call(*fit, "--out", place / "run"), "'thincrm report")
+    assert_one_red_sentence(call(*fit, "--out", place), "and holds no run")
     assert_one_red_sentence(call(*fit, "--out", corpus), "is a file")
     assert_one_red_sentence(call(*fit, "--out", corpus / "run"), "cannot be written to")
     assert call(*fit, "--out", out, "--sweeps", 0).exit_code == 2
@@ -170,7 +170,9 @@ def test_bad_input_is_told_before_any_work(place, tmp_path):
     assert_one_red_sentence(call("topics", tmp_path / "no.csv", "--out", out), "does not exist")
     assert_one_red_sentence(call("report", tmp_path / "no"), "holds no run")
     assert_one_red_sentence(call("report", place / "run", "--out", place), "is a folder")
-    assert_one_red_sentence(call("impute", place / "run", corpus), "a FeatureModel is needed")
+    assert_one_red_sentence(
+        call("impute", place / "run", corpus), "'thincrm impute' does not work with a TopicModel"
+    )
     assert_one_red_sentence(call("date", place / "run", corpus, "--level", 2), "level must lie")
     assert call("export", place / "run", "--to", "nothing").exit_code == 2
     (tmp_path / "empty.csv").write_text("body,when\n,1862\n,1863\n")
@@ -207,12 +209,6 @@ def test_counts_with_a_table_of_dates(tmp_path):
     assert "cherry" in done.stdout
     (tmp_path / "docs.csv").write_text("year\n1800\n")
     assert_one_red_sentence(call(*fit, *dates, "--out", tmp_path / "b"), "has 1 rows but a.npz 30")
-
-
-def test_sentences_speak_of_options():
-    said = in_shell("Raise max_topics, or pass max_topics='grow'. thincrm.resume('run') goes on.")
-    assert said == "Raise --max-topics, or say --max-topics grow. 'thincrm resume run' goes on."
-    assert in_shell("run longer (n_sweeps)") == "run longer (--sweeps)"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no such signal")
@@ -272,7 +268,7 @@ def test_features_of_a_table(tmp_path):
     fit = ("features", tmp_path / "t.csv", "--covariate", "gdp", "--out", tmp_path / "run")
     done = call(*fit, "--sweeps", 15, "--draws", 5)
     assert done.exit_code == 0, done.output
-    assert "40 rows, 3 columns, 1 holes" in done.stdout
+    assert "40 rows, 3 columns, 1 missing cells" in done.stdout
     assert (tmp_path / "run" / "tables" / "activation.csv").exists()
     run = tmp_path / "run"
     done = call("impute", run, tmp_path / "t.csv")
@@ -286,4 +282,30 @@ def test_features_of_a_table(tmp_path):
     assert found["error_in_standard_units"] < found["error_of_column_means"]
     assert call("export", run, "--to", "csv", "--quiet").exit_code == 0
     assert call("resume", run, "--quiet").exit_code == 0
-    assert_one_red_sentence(call("report", run), "a TopicModel is needed")
+    done = call("report", run, "--title", "Incomes")
+    assert done.exit_code == 0, done.output
+    page = (run / "report.html").read_text("utf-8")
+    assert "<h1>Incomes</h1>" in page
+    assert '"noun":"feature"' in page
+
+    for command in ("infer", "date"):
+        done = call(command, run, tmp_path / "t.csv")
+        assert_one_red_sentence(done, f"'thincrm {command}' does not work with a FeatureModel")
+    done = call("export", run, "--to", "pyldavis")
+    assert_one_red_sentence(
+        done, "'thincrm export --to pyldavis' does not work with a FeatureModel"
+    )
+
+
+def test_report_of_a_run_that_python_wrote(tmp_path):
+    rng = np.random.default_rng(2)
+    table = pd.DataFrame(rng.normal(size=(20, 3)), columns=list("abc"))
+    model = tc.DependentIBP(max_features=4, n_sweeps=6, n_draws=2, random_state=0, quiet=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few features are allowed here
+        model.fit(table, t=np.arange(20.0), out=tmp_path / "run")
+    done = call("report", tmp_path / "run", "--json")
+    assert done.exit_code == 0, done.output
+    page = tmp_path / "run" / "report.html"
+    assert json.loads(done.stdout)["report"] == str(page)
+    assert "GaussianCopula" in page.read_text("utf-8")

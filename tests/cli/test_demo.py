@@ -5,10 +5,8 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from thincrm.cli import addresses, app
-from thincrm.cli.terminal import curve
+from thincrm.cli import app, state_of_the_union
 from thincrm.data.counts import as_counts
-from thincrm.data.covariates import covariates
 from thincrm.data.sotu import Corpus, prepare_addresses
 
 
@@ -20,7 +18,7 @@ def test_the_demo_prints_topics_and_says_where_the_report_is(tmp_path, monkeypat
     corpus = Corpus(
         as_counts(rng.poisson(rate)), words, np.arange(1800, 1840), pd.Index(texts), texts
     )
-    monkeypatch.setattr(addresses, "load_sotu", lambda: corpus)
+    monkeypatch.setattr(state_of_the_union, "load_sotu", lambda: corpus)
     out = tmp_path / "demo"
     done = CliRunner().invoke(app, ["demo", "--out", str(out), "--sweeps", "12"])
     assert done.exit_code == 0, done.output
@@ -28,15 +26,6 @@ def test_the_demo_prints_topics_and_says_where_the_report_is(tmp_path, monkeypat
         assert part in done.stdout.replace("\n", "")
     assert (out / "report.html").stat().st_size > 10_000
     assert len(pd.read_csv(out / "tables" / "activation.csv")) > 40
-
-
-def test_a_curve_runs_evenly_through_uneven_times():
-    known = covariates([1800, 1801, 1802, 1900])
-    drawn = curve(known, np.array([0.0, 0.0, 0.0, 0.5]), 11)
-    assert drawn[0] == " "
-    assert drawn[-1] == "█"
-    assert drawn[5] == "▄"
-    assert set(curve(known, np.zeros(4))) == {" "}
 
 
 def test_documents_are_quoted_as_they_were_spoken():

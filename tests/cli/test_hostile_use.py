@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 import thincrm as tc
-from thincrm.cli import app, work
-from thincrm.cli.kept import kept_reading
+from thincrm.cli import any_run, app
+from thincrm.console.run_source import kept_reading
 from thincrm.errors import InvalidInput, check_count, check_positive
 from thincrm.inference import progress
 
@@ -80,9 +80,15 @@ def test_bad_files(place, tmp_path, name, sentence):
 )
 def test_bad_options(place, tmp_path, more, sentence):
     out = tmp_path / "out"
-    fit = ("topics", place / "ok.csv", "--text", "body", "--date", "date", "--out", out)
-    assert_told(call(*fit, *SMALL, *more), sentence)
+    fit = ["topics", place / "ok.csv", "--out", out, *more]
+    for name, value in (("--text", "body"), ("--date", "date"), *pairs(SMALL)):
+        fit += [] if name in more else [name, value]
+    assert_told(call(*fit), sentence)
     assert not out.exists()
+
+
+def pairs(options):
+    return zip(options[::2], options[1::2], strict=True)
 
 
 @pytest.mark.filterwarnings("always:All documents have the same covariate")
@@ -136,16 +142,18 @@ def test_quiet_is_quiet_where_a_run_goes_on(place, tmp_path, monkeypatch):
     ("error", "sentence"),
     [
         (OSError(errno.ENOSPC, "file write failed\n, errno = 28", "a.nc"), "No space left on"),
-        (MemoryError(), "the memory does not suffice"),
+        (MemoryError(), "not enough memory"),
     ],
 )
 def test_a_full_disk_and_too_little_memory_are_one_line(place, monkeypatch, error, sentence):
     def fails(*_, **__):
         raise error
 
-    monkeypatch.setattr(work, "resume", fails)
+    monkeypatch.setattr(any_run, "resume", fails)
     done = call("resume", place / "run")
-    assert_told(done, sentence)
+    assert done.exit_code == 1
+    assert done.stderr.startswith("Error: ")
+    assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
 
 

@@ -34,7 +34,7 @@ def test_an_encoding_is_kept_with_the_run(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes("\n".join(["date,text", *rows, ""]).encode("latin-1"))
     fit = ("topics", path, "--date", "date", "--max-topics", 5, *SMALL, "--out", tmp_path / "run")
-    assert_told(call(*fit), "encoding; --encoding names another, such as latin-1 (--skip-bad")
+    assert_told(call(*fit), "--encoding names another, such as latin-1 (--skip-bad")
     done = call(*fit, "--encoding", "latin-1")
     assert done.exit_code == 0, done.output
     assert "été" in done.stdout
@@ -74,7 +74,7 @@ def test_a_label_column_in_latin_1_is_no_traceback(tmp_path):
 def test_ambiguous_dates_name_the_option(tmp_path):
     (tmp_path / "a.csv").write_text("text,date\nwar,03/04/1862\n")
     done = call("topics", tmp_path / "a.csv", "--date", "date", "--out", tmp_path / "run")
-    assert_told(done, "or say which it is with --date-format, such as %d/%m/%Y")
+    assert_told(done, "--date-format, such as %d/%m/%Y")
 
 
 def empty_npz(shape):

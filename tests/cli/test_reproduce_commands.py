@@ -107,11 +107,12 @@ def test_a_missing_or_wrong_file_is_one_sentence(command, tmp_path):
 
 
 def test_other_bad_input_is_one_sentence_too(data, tmp_path):
-    options = ("reproduce", "sotu-decades", "--data", data, "--out", tmp_path / "out")
-    assert_one_red_sentence(call(*options, "--sweeps", 0), "sweeps must be at least 2, got 0")
-    assert_one_red_sentence(call(*options, "--seed", -1), "seed must be at least 0, got -1")
+    decades = ("reproduce", "sotu-decades", "--data", data, "--out")
+    options = (*decades, tmp_path / "out")
+    assert_one_red_sentence(call(*options, "--sweeps", 0), "--sweeps must be at least 2, got 0")
+    assert_one_red_sentence(call(*options, "--seed", -1), "--seed must be at least 0, got -1")
     (tmp_path / "file").write_text("")
-    assert_one_red_sentence(call(*options, "--out", tmp_path / "file"), "cannot be made")
+    assert_one_red_sentence(call(*decades, tmp_path / "file"), "cannot be made")
     pd.DataFrame({"year": np.full(60, 1801)}).to_csv(tmp_path / "tiny_docs.csv", index=False)
     assert_one_red_sentence(call(*options), "the corpus has 1 of them")
 

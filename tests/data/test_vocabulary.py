@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
 
 import thincrm as tc
-from thincrm.data.vocabulary import most_telling, stop_words
+from thincrm.data.vocabulary import choose_words, count_words, most_telling, stop_words
 from thincrm.errors import InvalidInput, InvalidType
 
 TEXTS = [
@@ -91,3 +92,28 @@ def test_bad_choices_are_one_sentence(options, why):
 def test_texts_are_texts():
     with pytest.raises(InvalidType, match="texts must be a sequence of strings"):
         tc.choose_words("one string")
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"ngrams": 2}, {"tfidf_share": 0.5}, {"vocabulary": ["war", "tax"]}]
+)
+def test_texts_are_cut_once_with_the_same_counts(options, monkeypatch):
+    texts = ["The war and the tax", "war, peace and a tax", "Peace! A war: war", "tax the peace"]
+    cut = []
+    analyse = CountVectorizer.build_analyzer
+
+    def counted(vectoriser):
+        inner = analyse(vectoriser)
+        return lambda text: (cut.append(text), inner(text))[1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CountVectorizer, "build_analyzer", counted)
+        counts, vectorizer = count_words(texts, **options)
+    assert [cut.count(text) for text in texts] == [1] * 4
+    again = vectorizer.transform(texts)
+    assert counts.counts.shape == again.shape
+    assert (counts.counts != again).nnz == 0
+    assert list(counts.vocabulary) == list(vectorizer.get_feature_names_out())
+    chosen = choose_words(texts, **options).fit(texts)
+    assert chosen.vocabulary_ == vectorizer.vocabulary_
+    assert chosen.get_params() == vectorizer.get_params()

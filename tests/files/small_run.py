@@ -12,7 +12,7 @@ import numpy as np
 
 import thincrm as tc
 from thincrm.inference import run_log as journal
-from thincrm.models.codec import CODEC
+from thincrm.models.codec import codec
 
 SETTINGS = {
     "max_topics": 6, "n_sweeps": 18, "n_draws": 5, "n_chains": 2, "n_threads": 1,
@@ -41,7 +41,7 @@ def bits(model):
     """Return everything a fit gives, as bytes."""
     found = []
     for draw in model.draws_:
-        content, arrays = CODEC.encode(draw)
+        content, arrays = codec(type(model)).encode(draw)
         found.append((content, {name: (a.dtype, a.tobytes()) for name, a in arrays.items()}))
     table = model.trace_.reset_index()
     return found, [*table.columns], table.to_numpy().tobytes()

@@ -19,7 +19,7 @@ from small_run import bits, files, fit
 import thincrm as tc
 from thincrm.errors import DamagedFile, InvalidInput, ThincrmError
 from thincrm.files import record
-from thincrm.files.disk import read_whole
+from thincrm.files.folder import Folder
 from thincrm.files.record import _checksum, read_record, write_record
 from thincrm.inference import run_log as journal
 
@@ -139,7 +139,7 @@ def test_counts_that_stand_for_too_many_tokens_cost_nothing_to_read(folder):
     arrays["value.counts.data"][:] = 2**31 - 1
     content = json.loads((folder / "data.json").read_text())["content"]
     run = json.loads((folder / "data.json").read_text())["run"]
-    write_record(folder, "data", "data", content, arrays, run, "0.1.0")
+    write_record(Folder(folder), "data", "data", content, arrays, run, "0.1.0")
     with pytest.raises(InvalidInput, match="no draws"), pytest.warns(UserWarning, match="left out"):
         tc.load(folder)
 
@@ -183,12 +183,52 @@ def test_a_damaged_draw_is_left_out(tmp_path):
     assert len(loaded.draws_) == len(model.draws_) - 1
 
 
+def test_a_damaged_draw_of_a_finished_run_is_made_again(tmp_path):
+    model = fit(tmp_path)
+    for name, how in (("00003.safetensors", "has 4 bytes"), ("00000.json", "was changed")):
+        path = tmp_path / "draws" / name
+        good = path.read_bytes()
+        path.write_bytes(b"junk")
+        with pytest.warns(UserWarning, match=f"{name} {how}") as seen:
+            assert bits(tc.resume(tmp_path)) == bits(model)
+        assert any("The run is made again from before it" in str(w.message) for w in seen)
+        assert path.read_bytes() == good
+        assert bits(tc.load(tmp_path)) == bits(model)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_small_file_does_not_claim_many_words(folder, named):
+    """As many words as the file says, without names, would take gigabytes to be told apart."""
+    many = 10**8
+    found = read_record(Folder(folder), "data", "data")
+    found.content["of"]["counts"]["shape"][1] = found.content["of"]["vocabulary"] = many
+    found.content["of"]["heldout"]["shape"][1] = many
+    found.content["of"]["named"] = named
+    write_record(Folder(folder), "data", "data", *found, "0.1.0")
+    draw = read_record(Folder(folder / "draws"), "00000", "draw")
+    draw.content["of"]["words"]["shape"][0] = many
+    write_record(Folder(folder / "draws"), "00000", "draw", *draw, "0.1.0")
+    tracemalloc.start()
+    with pytest.raises(DamagedFile, match="the number of words cannot be"):
+        tc.load(folder)
+    assert tracemalloc.get_traced_memory()[1] < 1e6
+    tracemalloc.stop()
+
+
+def test_what_could_not_be_read_again_is_not_written(tmp_path):
+    X = sparse.csr_array(([1, 2], ([0, 1], [0, 99_999])), shape=(2, 100_000))
+    model = tc.TopicModel(max_topics=2, n_sweeps=2, n_draws=1, random_state=0, quiet=True)
+    with pytest.raises(InvalidInput, match="100000 columns and words in only 2 cells"):
+        model.fit(X, t=[0.0, 1.0], out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.fixture
 def stopped(tmp_path, monkeypatch):
     """Return a run stopped in its second chain, with two checkpoints."""
     monkeypatch.setattr(journal, "CHECKPOINT_SECONDS", 0.0)
     monkeypatch.setattr(journal, "_LARGEST_SHARE", 1e9)
-    note, seen = journal.Journal.note, []
+    note, seen = journal.RunLog.note, []
 
     def counting(self, *args):
         seen.append(0)
@@ -196,7 +236,7 @@ def stopped(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         note(self, *args)
 
-    monkeypatch.setattr(journal.Journal, "note", counting)
+    monkeypatch.setattr(journal.RunLog, "note", counting)
     with pytest.warns(UserWarning, match="The run stopped"):
         fit(tmp_path)
     monkeypatch.undo()
@@ -232,9 +272,9 @@ def test_damaged_results_come_back_from_the_checkpoint(tmp_path):
 
 
 def test_results_without_a_trace_are_refused(folder):
-    record = read_record(folder, "results", "results")
+    record = read_record(Folder(folder), "results", "results")
     record.content["of"]["trace"] = {"is": "dict", "of": {}}
-    write_record(folder, "results", "results", *record, "0.1.0")
+    write_record(Folder(folder), "results", "results", *record, "0.1.0")
     with pytest.raises(DamagedFile, match="draws but no trace"):
         tc.load(folder)
 
@@ -254,17 +294,17 @@ def test_states_are_checked_before_a_run_goes_on(stopped):
     for key, place, value in changes:
         before = {}
         for name in names:
-            found = read_record(folder, name, "checkpoint")
+            found = read_record(Folder(folder), name, "checkpoint")
             before[name] = found.arrays[key].reshape(-1)[place]
             found.arrays[key].reshape(-1)[place] = value
-            write_record(folder, name, "checkpoint", *found, "0.1.0")
+            write_record(Folder(folder), name, "checkpoint", *found, "0.1.0")
         with pytest.warns(UserWarning, match="cannot be. Going back") as seen:
-            journal.Journal.reopen(*opened(stopped))
+            journal.RunLog.reopen(*opened(stopped))
         assert len(seen) == 2
         for name in names:
-            found = read_record(folder, name, "checkpoint")
+            found = read_record(Folder(folder), name, "checkpoint")
             found.arrays[key].reshape(-1)[place] = before[name]
-            write_record(folder, name, "checkpoint", *found, "0.1.0")
+            write_record(Folder(folder), name, "checkpoint", *found, "0.1.0")
 
 
 def opened(path):
@@ -286,9 +326,9 @@ def test_no_code_is_loaded(folder):
 
 def test_what_files_cannot_hold_is_said(tmp_path, monkeypatch):
     with pytest.raises(InvalidInput, match="x cannot be kept in a file: it is an array of comp"):
-        write_record(tmp_path, "a", "draw", None, {"x": np.ones(3, complex)}, "", "")
+        write_record(Folder(tmp_path), "a", "draw", None, {"x": np.ones(3, complex)}, "", "")
     monkeypatch.setattr(record, "_MOST_TEXT", 10)
     for arrays in ({}, {"x": np.ones(3)}):
         with pytest.raises(InvalidInput):
-            write_record(tmp_path, "a", "draw", None, arrays, "", "")
-    assert not files(tmp_path) or read_whole(files(tmp_path)[0], 1000)
+            write_record(Folder(tmp_path), "a", "draw", None, arrays, "", "")
+    assert not files(tmp_path) or Folder(tmp_path).read(files(tmp_path)[0].name, 1000)

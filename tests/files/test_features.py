@@ -7,6 +7,7 @@ from small_run import bits
 
 import thincrm as tc
 from thincrm.errors import DamagedFile
+from thincrm.files.folder import Folder
 from thincrm.files.record import read_record, write_record
 from thincrm.inference import run_log as journal
 from thincrm.models.loading import _open
@@ -51,7 +52,7 @@ def test_what_is_loaded_is_what_was_saved(changes, tmp_path):
 def stop_at(monkeypatch):
     """Return a way to stop a run at one of its notes."""
     monkeypatch.setattr(journal, "CHECKPOINT_SECONDS", 0.0)
-    note, seen = journal.Journal.note, []
+    note, seen = journal.RunLog.note, []
 
     def stop(number):
         def counting(self, *args):
@@ -60,7 +61,7 @@ def stop_at(monkeypatch):
                 raise KeyboardInterrupt
             note(self, *args)
 
-        monkeypatch.setattr(journal.Journal, "note", counting)
+        monkeypatch.setattr(journal.RunLog, "note", counting)
 
     return stop
 
@@ -83,13 +84,13 @@ def test_states_are_checked_before_a_run_goes_on(tmp_path, stop_at):
     fit(tmp_path)
     folder = tmp_path / "checkpoints"
     name = max(path.stem for path in folder.glob("*.json"))
-    good = read_record(folder, name, "checkpoint")
+    good = read_record(Folder(folder), name, "checkpoint")
     for key, value in {
         "used": 2, "feature": np.inf, "noise": 0.0, "log_mass": 1.0, "x.width": 9, "gram": np.nan
     }.items():  # fmt: skip
         arrays = {part: array.copy() for part, array in good.arrays.items()}
         arrays[f"value.standing.state.{key}"].reshape(-1)[0] = value
-        write_record(folder, name, "checkpoint", good.content, arrays, good.run, "0.1.0")
+        write_record(Folder(folder), name, "checkpoint", good.content, arrays, good.run, "0.1.0")
         model, opened = _open(tmp_path)
         _, found = next(opened.checkpoints())
         with pytest.raises(DamagedFile, match="cannot be"):

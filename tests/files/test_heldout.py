@@ -6,6 +6,7 @@ from small_run import SETTINGS, bits, corpus, fit
 
 import thincrm as tc
 from thincrm.errors import DamagedFile, InvalidInput, ThincrmError
+from thincrm.files.folder import Folder
 from thincrm.files.record import read_record, write_record
 from thincrm.inference.progress import Sweeps
 
@@ -83,9 +84,9 @@ def test_nothing_held_out_is_a_sentence():
 
 def test_forged_words_are_refused(tmp_path, whole):
     whole.save(tmp_path)
-    record = read_record(tmp_path, "data", "data")
+    record = read_record(Folder(tmp_path), "data", "data")
     name = next(name for name in record.arrays if "heldout" in name and "indices" in name)
     record.arrays[name].reshape(-1)[0] = 10**6
-    write_record(tmp_path, "data", "data", *record, "0.1.0")
+    write_record(Folder(tmp_path), "data", "data", *record, "0.1.0")
     with pytest.raises(DamagedFile):
         tc.load(tmp_path)

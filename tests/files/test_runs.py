@@ -10,12 +10,13 @@ import warnings
 from pathlib import Path
 
 import pytest
+from faults import Killed, faulty
 from small_run import bits, files, fit
 
 import thincrm as tc
 from thincrm.errors import CannotWrite, InvalidInput, RunInUse
-from thincrm.files import disk
-from thincrm.files.lock import Lock
+from thincrm.files.folder import Folder
+from thincrm.files.lock import locked
 from thincrm.inference import run_log as journal
 
 SCRIPT = Path(__file__).with_name("small_run.py")
@@ -23,10 +24,6 @@ GROWING = {"max_topics": "grow", "n_sweeps": 66, "n_chains": 1, "burstiness": 0.
 
 
 pytestmark = pytest.mark.filterwarnings("ignore:All . topics")
-
-
-class Killed(BaseException):
-    """The process ends here."""
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +39,7 @@ def whole():
 
 def stop_after(monkeypatch, n_sweeps, how):
     """Raise `how` in the note of sweep number `n_sweeps`."""
-    note, seen = journal.Journal.note, []
+    note, seen = journal.RunLog.note, []
 
     def counting(self, *args):
         seen.append(0)
@@ -50,8 +47,8 @@ def stop_after(monkeypatch, n_sweeps, how):
             raise how
         note(self, *args)
 
-    monkeypatch.setattr(journal.Journal, "note", counting)
-    return lambda: monkeypatch.setattr(journal.Journal, "note", note)
+    monkeypatch.setattr(journal.RunLog, "note", counting)
+    return lambda: monkeypatch.setattr(journal.RunLog, "note", note)
 
 
 def test_a_run_gives_what_a_fit_gives(tmp_path, whole):
@@ -107,39 +104,6 @@ def test_every_kind_of_state_goes_on(tmp_path, monkeypatch, changes):
     assert bits(tc.resume(tmp_path)) == bits(fit(n_chains=1, **changes))
 
 
-@pytest.mark.parametrize("moment", ["before", "half", "whole", "after"])
-def test_a_crash_in_the_middle_of_any_write(tmp_path, monkeypatch, whole, moment):
-    """Step by step through all writes of the run: each attempt dies one write later."""
-    write, count = disk.write_whole, {"left": 0}
-
-    def dying(path, data):
-        count["left"] -= 1
-        if count["left"] > 0:
-            return write(path, data)
-        if moment == "after":
-            write(path, data)
-        elif moment != "before":
-            fresh = path.with_name(f".tmp-0-{path.name}")
-            fresh.write_bytes(data[: len(data) // 2] if moment == "half" else data)
-        raise Killed
-
-    monkeypatch.setattr("thincrm.files.record.write_whole", dying)
-    for attempt in range(1000):
-        count["left"] = 1 + 3 * (attempt + 1)
-        try:
-            if (tmp_path / "settings.json").exists():
-                tc.resume(tmp_path)
-            else:
-                fit(tmp_path)
-            break
-        except Killed:
-            continue
-    assert attempt > 5
-    monkeypatch.undo()
-    assert bits(tc.load(tmp_path)) == whole
-    assert not [path for path in files(tmp_path) if path.name.startswith(".tmp")]
-
-
 def test_an_interrupt_stops_cleanly(tmp_path, monkeypatch, whole):
     undo = stop_after(monkeypatch, 33, KeyboardInterrupt)
     with pytest.warns(UserWarning, match="after sweep 12 of 18 of chain 2 of 2.*7 draws.*resume"):
@@ -147,7 +111,7 @@ def test_an_interrupt_stops_cleanly(tmp_path, monkeypatch, whole):
     undo()
     assert not model.complete_
     assert len(model.topics(2)) > 0
-    with pytest.warns(UserWarning, match="has not finished: .* up to sweep 12 of 18 of chain 2"):
+    with pytest.warns(UserWarning, match="has not finished: .* after sweep 12 of 18 of chain 2"):
         loaded = tc.load(tmp_path)
     assert bits(loaded) == bits(model)
     assert not loaded.complete_
@@ -202,44 +166,27 @@ def test_two_processes_do_not_write_one_run(tmp_path, long_run):
         tc.resume(tmp_path / "run")
     long_run.kill()
     long_run.wait()
-    with Lock(tmp_path / "run" / "lock"):
+    with locked(Folder(tmp_path / "run")):
         pass  # it died with its process
 
 
-def test_a_full_disk_does_not_end_a_run(tmp_path, monkeypatch, whole):
+def test_a_full_disk_does_not_end_a_run(tmp_path, whole):
     """Writes fail for a while, then there is room again."""
-    write, count = disk.write_whole, {"n": 0}
-
-    def sometimes(path, data):
-        count["n"] += 1
-        if 20 < count["n"] < 40:
-            raise CannotWrite(f"{path} could not be written (No space left on device).")
-        write(path, data)
-
-    monkeypatch.setattr("thincrm.files.record.write_whole", sometimes)
     with pytest.warns(UserWarning, match="No space left.*tries again") as seen:
-        model = fit(tmp_path)
+        with faulty(60, 75, how="full"):
+            model = fit(tmp_path)
     assert len([w for w in seen if "No space" in str(w.message)]) == 1
     assert bits(model) == whole
     assert bits(tc.load(tmp_path)) == whole
 
 
-def test_a_disk_that_stays_full_loses_nothing_in_memory(tmp_path, monkeypatch, whole):
-    write, count = disk.write_whole, {"n": 0}
-
-    def not_any_more(path, data):
-        count["n"] += 1
-        if count["n"] > 40:
-            raise CannotWrite(f"{path} could not be written (No space left on device).")
-        write(path, data)
-
-    monkeypatch.setattr("thincrm.files.record.write_whole", not_any_more)
+def test_a_disk_that_stays_full_loses_nothing_in_memory(tmp_path, whole):
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        model = fit(tmp_path / "run")
+        with faulty(150, how="full"):
+            model = fit(tmp_path / "run")
     assert "tries again later" in str(seen[0].message)
     assert re.search("results are not on disk.*save", str(seen[-1].message))
-    monkeypatch.undo()
     assert bits(model) == whole
     model.save(tmp_path / "elsewhere")
     assert bits(tc.load(tmp_path / "elsewhere")) == whole
@@ -247,13 +194,13 @@ def test_a_disk_that_stays_full_loses_nothing_in_memory(tmp_path, monkeypatch, w
 
 
 def test_a_file_that_grows_too_large_leaves_the_old_one(tmp_path):
-    path = tmp_path / "file"
-    disk.write_whole(path, b"old")
+    path, folder = tmp_path / "file", Folder(tmp_path)
+    folder.write("file", b"old")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
     try:
         with pytest.raises(CannotWrite, match=r"could not be written \(File too large\)"):
-            disk.write_whole(path, bytes(100_000))
+            folder.write("file", bytes(100_000))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert path.read_bytes() == b"old"
@@ -263,12 +210,12 @@ def test_a_file_that_grows_too_large_leaves_the_old_one(tmp_path):
 def test_a_folder_that_may_not_be_written(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
-    with pytest.raises(CannotWrite, match="could not be made"):
+    with pytest.raises(CannotWrite, match="cannot be made"):
         fit(blocked / "run")
 
 
 def test_a_lock_is_not_a_link(tmp_path):
     os.symlink(tmp_path / "elsewhere", tmp_path / "lock")
-    with pytest.raises(CannotWrite, match="lock could"), Lock(tmp_path / "lock"):
+    with pytest.raises(CannotWrite, match="lock could"), locked(Folder(tmp_path)):
         pass
     assert not (tmp_path / "elsewhere").exists()

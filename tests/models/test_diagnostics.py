@@ -10,7 +10,7 @@ import pytest
 from thincrm.data.counts import split_words
 from thincrm.data.covariates import covariates
 from thincrm.errors import InvalidInput
-from thincrm.models.diagnostics import judge, label_free, summarise
+from thincrm.inference.diagnostics import judge, label_free, summarise
 from thincrm.models.features.model import FeatureModel
 from thincrm.models.topics.model import TopicModel
 from thincrm.thinning import Always

@@ -125,3 +125,6 @@ def test_diagnostics_exports_and_a_report(fitted, tmp_path):
     assert str(fitted.verdict())
     files = fitted.to_csv(tmp_path / "tables")
     assert {file.stem for file in files} == {"parts", "activation", "diagnostics", "trace"}
+    page = tc.write_report(fitted, tmp_path / "report.html").read_text("utf-8")
+    assert "<h1>PoissonRows: what was found</h1>" in page
+    assert '"noun":"part"' in page

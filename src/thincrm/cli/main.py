@@ -14,19 +14,23 @@ import typer
 from typer.core import TyperGroup
 
 from thincrm import __version__
-from thincrm.cli import demo, fitting, showing, using
-from thincrm.cli.reproduce import reproduce
-from thincrm.cli.shell import asked, in_shell
-from thincrm.errors import ThincrmError
+from thincrm.cli import demo_command, prediction_commands, run_commands
+from thincrm.cli.reproduce_commands import reproduce
+from thincrm.console.stopping import INTERRUPTED
+from thincrm.errors import CannotWrite, ThincrmError, in_shell
+from thincrm.files import now
+from thincrm.models.registry import command_modules
 from thincrm.printable import printable
 
 __all__ = ["app"]
 
-_BAD_INPUT, _INTERRUPTED = 2, 130
+_UNFINISHED, _BAD_INPUT = 1, 2
+_HELP = "Bayesian nonparametric models of data with a covariate: topics over time, latent features."
 _EPILOG = """\
 Example: thincrm topics corpus.csv --text body --date date --out run
 
-Exit codes: 0 done; 2 bad input, in one sentence; 130 interrupted, what there is so far is kept.
+Exit codes: 0 done; 1 not everything could be written; 2 bad input, nothing was written; 130
+interrupted, results so far are kept.
 """
 
 
@@ -38,8 +42,7 @@ class Sentences(TyperGroup):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="replace")
-        with asked(more.get("args") or (args[0] if args else None) or sys.argv[1:]):
-            return super().main(*args, **more)
+        return super().main(*args, **more)
 
     def make_context(self, *args: Any, **more: Any) -> Any:
         """Read the words of the group itself."""
@@ -47,26 +50,28 @@ class Sentences(TyperGroup):
             return super().make_context(*args, **more)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; errors of ours end with code 2, an interrupt with 130."""
+        """Run the command; bad input ends with code 2, other failures with 1, an interrupt 130."""
+        before = now().n_written
         with warnings.catch_warnings():
             warnings.showwarning = _note
             try:
                 with _printable_complaints():
                     return super().invoke(ctx)
             except ThincrmError as error:
-                _fail(in_shell(str(error)))
-                raise typer.Exit(_BAD_INPUT) from error
+                _fail(in_shell(error))
+                late = isinstance(error, CannotWrite) or now().n_written > before
+                raise typer.Exit(_UNFINISHED if late else _BAD_INPUT) from error
             except OSError as error:
                 said = os.strerror(error.errno) if error.errno else " ".join(str(error).split())
                 where = f": {error.filename}" if error.filename else ""
                 _fail(f"{said}{where}")
-                raise typer.Exit(_BAD_INPUT) from error
+                raise typer.Exit(_UNFINISHED) from error
             except MemoryError as error:
-                _fail("the memory does not suffice; fewer words, topics or draws need less.")
-                raise typer.Exit(_BAD_INPUT) from error
+                _fail("not enough memory: use fewer words, topics or draws.")
+                raise typer.Exit(_UNFINISHED) from error
             except KeyboardInterrupt as error:
                 typer.secho("Interrupted: what was written before stays.", fg="red", err=True)
-                raise typer.Exit(_INTERRUPTED) from error
+                raise typer.Exit(INTERRUPTED) from error
 
 
 def _fail(sentence: str) -> None:
@@ -74,7 +79,7 @@ def _fail(sentence: str) -> None:
 
 
 def _note(message: Warning | str, *_: Any, **__: Any) -> None:
-    typer.secho(f"Note: {printable(in_shell(str(message)))}", fg="yellow", err=True)
+    typer.secho(f"Note: {printable(in_shell(message))}", fg="yellow", err=True)
 
 
 @contextmanager
@@ -94,7 +99,7 @@ app = typer.Typer(
     cls=Sentences,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Thinned completely random measures: topics that come and go, with a covariate.",
+    help=_HELP,
     epilog=_EPILOG,
 )
 
@@ -105,23 +110,16 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(help=_HELP)
 def main(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Thinned completely random measures: topics that come and go, with a covariate."""
+    """Read the options of the program itself."""
 
 
-app.command(epilog=fitting.TOPICS_EXAMPLE)(fitting.topics)
-app.command(epilog=fitting.FEATURES_EXAMPLE)(fitting.features)
-app.command(epilog="Example: thincrm resume run")(fitting.resume)
-app.command(epilog="Example: thincrm infer run new.csv --out shares.csv")(using.infer)
-app.command(epilog="Example: thincrm date run undated.csv --text body")(using.date)
-app.command(epilog="Example: thincrm impute run table.csv --out filled.csv")(using.impute)
-app.command(epilog="Example: thincrm evaluate run --heldout 0.2 --sweeps 200")(using.evaluate)
-app.command(epilog="Example: thincrm report run --open")(showing.report)
-app.command(epilog="Example: thincrm export run --to pyldavis")(showing.export)
+for _commands in (*command_modules(), run_commands, prediction_commands):
+    _commands.add_commands(app)
 app.add_typer(reproduce, name="reproduce")
-app.command(epilog="Example: thincrm demo --out demo")(demo.demo)
+demo_command.add_commands(app)

@@ -7,18 +7,20 @@ sit at each. Dates become days since 1970-01-01 (float), so that any spacing is 
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from thincrm.errors import InvalidInput, InvalidType
 from thincrm.numerics.arrays import Float, Int
 
-__all__ = ["Covariates", "covariates", "encode"]
+__all__ = ["CovariateLike", "Covariates", "covariates", "encode"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Covariates:
     kind: str
     names: tuple[str, ...]
 
-    def encode(self, t: Any) -> Float:
+    def encode(self, t: CovariateLike) -> Float:
         """Return new covariates `t` as (N, C) floats in this object's units."""
         values, kind, _ = encode(t)
         if kind != self.kind:
@@ -84,7 +86,19 @@ class Covariates:
         return index.tz_localize("UTC") if self.kind == "date+utc" else index
 
 
-def covariates(t: Any) -> Covariates:
+# Numbers, dates in any usual form, or several columns: what `covariates` reads.
+CovariateLike: TypeAlias = (
+    ArrayLike
+    | pd.Series
+    | pd.DataFrame
+    | pd.Index
+    | datetime.date
+    | Sequence[datetime.date]
+    | Covariates
+)
+
+
+def covariates(t: CovariateLike) -> Covariates:
     """Read covariates: one per observation; numbers, dates (any usual form), or several columns."""
     if isinstance(t, Covariates):
         return t
@@ -93,7 +107,7 @@ def covariates(t: Any) -> Covariates:
     return Covariates(rows, row.reshape(-1).astype(np.int64), trials.astype(np.int64), kind, names)
 
 
-def encode(t: Any) -> tuple[Float, str, tuple[str, ...]]:
+def encode(t: CovariateLike) -> tuple[Float, str, tuple[str, ...]]:
     """Return (values (N, C) float, kind, column names) of covariates in any usual form."""
     columns = _columns(t)
     if not columns:
@@ -153,7 +167,7 @@ def _as_array(t: Any) -> Any:
 def _column(column: Any, name: str) -> tuple[Float, str]:
     """Return one column as floats, and its kind."""
     try:
-        series: Any = pd.Series(column).infer_objects()
+        series: Any = _as_series(column)
     except (ValueError, TypeError, OverflowError) as error:
         raise InvalidType(f"{name} cannot be read as numbers or dates ({error}).") from error
     if series.size == 0:
@@ -169,6 +183,15 @@ def _column(column: Any, name: str) -> tuple[Float, str]:
     if pd.api.types.is_numeric_dtype(series.dtype):
         return _numbers(series, name), "number"
     return _objects(series, name)
+
+
+def _as_series(column: Any) -> Any:
+    try:
+        return pd.Series(column).infer_objects()
+    except OverflowError:  # of pandas 3.0, when a whole number fits no float
+        if np.asarray(column).dtype.kind != "O":
+            raise
+        return pd.Series(column, dtype=object)
 
 
 def _numbers(series: pd.Series[Any], name: str) -> Float:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thincrm.data.covariates import Covariates
-from thincrm.errors import InvalidInput
+from thincrm.errors import InvalidInput, Sentence, either
 from thincrm.numerics.arrays import Int
 
 __all__ = ["note_long_document", "note_many_values", "note_one_value", "refuse_empty"]
@@ -40,11 +40,11 @@ def note_many_values(known: Covariates) -> None:
 def note_one_value(known: Covariates, things: str, what: str) -> None:
     """Say that `what` (topics) cannot come and go because all `things` share one covariate."""
     if len(known.rows) == 1 < known.row.size:
-        warnings.warn(
-            f"All {things} have the same covariate t, so {what} cannot come and go. Pass "
-            "thinning=Always() to say so.",
-            stacklevel=4,
+        said = Sentence(
+            f"All {things} have the same covariate t, so {what} cannot come and go. ",
+            either("Pass thinning=Always() to say so.", "Say --thinning always if that is meant."),
         )
+        warnings.warn(said, stacklevel=4)
 
 
 def refuse_empty(X: Any, name: str, things: str) -> None:

@@ -6,19 +6,21 @@ import re
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import stop_words as lists
 from scipy import sparse
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
-from thincrm.data.counts import is_text
+from thincrm.data.counts import as_counts, is_text
+from thincrm.data.reading.counts import Counts
 from thincrm.data.reading.lines import shown, words_of
-from thincrm.errors import InvalidInput, InvalidType, check_count
+from thincrm.errors import InvalidInput, InvalidType, argument, check_count
 from thincrm.numerics.arrays import Int
 
-__all__ = ["WORD", "choose_words", "most_telling", "stop_words"]
+__all__ = ["WORD", "choose_words", "count_words", "most_telling", "stop_words"]
 
 WORD = r"(?u)\b[^\W\d_]{2,}\b"  # two letters or more, of any script
 
@@ -53,50 +55,95 @@ def choose_words(
         Of the words left, keep this share with the largest sum over documents of tf log(N / df)
         (the paper keeps 0.15); None: all.
     stop_words : str, words or None
-        Words that are passed over: a language ("english", "german", "fr", ...), a file with one a
+        Words that are left out: a language ("english", "german", "fr", ...), a file with one per
         line, or the words. English is scikit-learn's list and pieces of contractions, the others
         are those of the package stop-words.
     ngrams : int
-        Count phrases of up to so many words too.
+        Count phrases of up to this many words too.
     vocabulary : path, words or None
-        Count just these: a file with one a line, or the words. The limits above are not applied.
+        Count just these: a file with one per line, or the words. The limits above are not applied.
     token_pattern : str
         What a word is, as a regular expression.
     """
+    return count_words(
+        texts,
+        min_count=min_count,
+        min_df=min_df,
+        max_df=max_df,
+        tfidf_share=tfidf_share,
+        stop_words=stop_words,
+        ngrams=ngrams,
+        vocabulary=vocabulary,
+        token_pattern=token_pattern,
+    ).vectorizer
+
+
+class CountedTexts(NamedTuple):
+    """Counts of the chosen words, and the vectoriser that counts them in other texts."""
+
+    counts: Counts
+    vectorizer: CountVectorizer
+
+
+def count_words(
+    texts: Sequence[str],
+    *,
+    min_count: int = 1,
+    min_df: int | float = 2,
+    max_df: int | float = 1.0,
+    tfidf_share: float | None = None,
+    stop_words: str | Iterable[str] | None = "english",
+    ngrams: int = 1,
+    vocabulary: str | Path | Sequence[str] | None = None,
+    token_pattern: str = WORD,
+) -> CountedTexts:
+    """Choose words as `choose_words` does, and count them; texts are cut into words once."""
     if not is_text(texts):
-        raise InvalidType("texts must be a sequence of strings, one a document.")
+        raise InvalidType("texts must be a sequence of strings, one per document.")
     pattern = {
         "token_pattern": token_pattern,
         "ngram_range": (1, check_count("ngrams", ngrams)),
         "stop_words": _stop_list(stop_words, token_pattern),
     }
     if vocabulary is not None:
-        words = _given(vocabulary)
+        words, counts = _given(vocabulary), None
     else:
         limits = {
             name: _limit(name, value) for name, value in (("min_df", min_df), ("max_df", max_df))
         }
         if isinstance(min_df, int) and min_df > len(texts):
             raise InvalidInput(
-                f"min_df asks for words in {min_df} documents; there are {len(texts)}: lower it."
+                argument("min_df"),
+                f" asks for words in {min_df} documents; there are {len(texts)}: lower it.",
             )
-        words = _frequent(texts, limits | pattern, check_count("min_count", min_count), tfidf_share)
+        words, counts = _frequent(
+            texts, limits | pattern, check_count("min_count", min_count), tfidf_share
+        )
     if not words:
-        raise InvalidInput("No word is left: lower min_count, min_df or raise tfidf_share, max_df.")
+        names = [argument(name) for name in ("min_count", "min_df", "tfidf_share", "max_df")]
+        raise InvalidInput(
+            "No word is left: lower ", names[0], ", ", names[1], " or raise ", names[2], ", ",
+            names[3], ".",
+        )  # fmt: skip
     if ngrams == 1:
         pattern["stop_words"] = None  # none is among the words; in phrases they would be gaps
-    with warnings.catch_warnings():
-        if vocabulary is None:  # letters that have no lower case are no mistake
-            warnings.filterwarnings("ignore", "Upper case characters found")
-        return CountVectorizer(vocabulary=words, **pattern).fit(texts)
+    vectorizer = CountVectorizer(vocabulary=words, **pattern)
+    if counts is None:
+        counts = as_counts(vectorizer.fit_transform(texts))
+    else:  # what fit would do after it had cut the texts into words a second time
+        vectorizer.vocabulary_ = {word: place for place, word in enumerate(words)}
+        vectorizer.fixed_vocabulary_ = True
+    names = pd.Index(vectorizer.get_feature_names_out(), name="word")
+    return CountedTexts(Counts(counts, names), vectorizer)
 
 
-def _limit(name: str, value: Any) -> Any:
+def _limit(name: str, value: object) -> object:
     """Return a number of documents (int, from 1) or a share of them (float, 0 to 1)."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not (whole and value >= 1) and not (isinstance(value, float) and 0.0 <= value <= 1.0):
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
+    if not whole and not (isinstance(value, float) and 0.0 <= value <= 1.0):
         raise InvalidInput(
-            f"{name} must be a number of documents from 1, or a share up to 1.0, got {value!r}."
+            argument(name),
+            f" must be a number of documents from 1, or a share up to 1.0, got {value!r}.",
         )
     return value
 
@@ -111,8 +158,12 @@ def _given(vocabulary: str | Path | Sequence[str]) -> list[str]:
 
 
 def _frequent(
-    texts: Sequence[str], options: dict[str, Any], min_count: int, tfidf_share: float | None
-) -> list[str]:
+    texts: Sequence[str],
+    options: dict[str, object],
+    min_count: int,
+    tfidf_share: float | None,
+) -> tuple[list[str], sparse.csr_array]:
+    """Return the words that are frequent and telling enough, and their counts."""
     vectoriser = CountVectorizer(**options)
     try:
         with warnings.catch_warnings():
@@ -122,20 +173,24 @@ def _frequent(
     except ValueError as error:
         raise InvalidInput(
             f"No word can be chosen from the texts: {str(error).rstrip('.')} (are they empty, in "
-            "another language, or min_df and max_df too strict?)."
-        ) from error
+            "another language, or ", argument("min_df"), " and ", argument("max_df"),
+            " too strict?).",
+        ) from error  # fmt: skip
     chosen = most_telling(counts, 1.0 if tfidf_share is None else tfidf_share, min_count)
-    return [str(word) for word in vectoriser.get_feature_names_out()[chosen]]
+    words = [str(word) for word in vectoriser.get_feature_names_out()[chosen]]
+    return words, as_counts(counts[:, chosen])
 
 
-def most_telling(counts: Any, share: float, min_count: int = 1) -> Int:
+def most_telling(counts: sparse.csr_array, share: float, min_count: int = 1) -> Int:
     """Return the columns of words that occur often enough and tell most about their documents.
 
     Of the words with `min_count` occurrences, the `share` with the largest sums over documents of
     tf log(N / df) (Foti and others 2013, section 6.4).
     """
     if not 0.0 < share <= 1.0:
-        raise InvalidInput(f"tfidf_share must be above 0 and at most 1, got {share!r}.")
+        raise InvalidInput(
+            argument("tfidf_share"), f" must be above 0 and at most 1, got {share!r}."
+        )
     occurrences = np.asarray(counts.sum(axis=0))
     frequent: Int = np.flatnonzero(occurrences >= min_count)
     if share == 1.0 or frequent.size == 0:
@@ -158,7 +213,9 @@ def stop_words(chosen: str | Iterable[str] | None) -> list[str]:
     if Path(chosen).is_file():
         return words_of(chosen)
     known = ", ".join(sorted(lists.AVAILABLE_LANGUAGES))
-    raise InvalidInput(f"stop_words is {shown(chosen)}: name a file, none, or one of {known}.")
+    raise InvalidInput(
+        argument("stop_words"), f" is {shown(chosen)}: name a file, none, or one of {known}."
+    )
 
 
 def _stop_list(chosen: str | Iterable[str] | None, token_pattern: str) -> list[str] | None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from thincrm.files import write_file
+
 __all__ = ["write_csv"]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet may take a cell's start for
@@ -32,7 +34,8 @@ def write_csv(
         safe.index = safe.index.map(_harmless)
     safe.index.name = _harmless(table.index.name)
     # Line ends as in RFC 4180: a lone carriage return in a cell is then put in quotation marks.
-    safe.to_csv(path, index=index, float_format=float_format, lineterminator="\r\n")
+    text = safe.to_csv(index=index, float_format=float_format, lineterminator="\r\n")
+    write_file(path, text.encode("utf-8", "replace"))
 
 
 def _harmless(cell: Any) -> Any:

@@ -15,8 +15,9 @@ from rich.table import Table
 
 import thincrm
 from thincrm.data.writing import write_csv
-from thincrm.errors import InvalidInput
+from thincrm.errors import CannotWrite, InvalidInput
 from thincrm.experiments import pictures
+from thincrm.files import make_folder
 from thincrm.printable import printable
 
 __all__ = ["Desk", "number", "open_table"]
@@ -30,9 +31,9 @@ class Desk:
         self._start = time.monotonic()
         self._console, self._errors = Console(), Console(stderr=True)
         try:
-            out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InvalidInput(f"The folder {out} cannot be made: {error.strerror}.") from error
+            make_folder(out)
+        except CannotWrite as error:
+            raise InvalidInput(str(error)) from error
         if not os.access(out, os.W_OK):
             raise InvalidInput(f"The folder {out} cannot be written to: choose another.")
 
@@ -67,7 +68,7 @@ class Desk:
                 highlight=False,
                 soft_wrap=True,
             )
-            rows.to_csv(self._path(f"{unit}s.csv"), index=False)
+            write_csv(rows, self._path(f"{unit}s.csv"))
 
         return after
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from thincrm.experiments.daters import DYNAMIC
 from thincrm.experiments.decades import DecadeResults
 from thincrm.experiments.perplexity import PerplexityResults
 from thincrm.experiments.topics import TopicResults
+from thincrm.files import write_file
 
 __all__ = ["draw_decades", "draw_perplexity", "draw_topics", "save"]
 
@@ -34,8 +36,10 @@ def save(draw: Callable[[Any, Any], Any], results: Any, path: Path) -> bool:
         return False
     with plt.style.context(_STYLE):
         figure = draw(plt, results)
-        figure.savefig(path)
+        picture = BytesIO()
+        figure.savefig(picture, format=path.suffix[1:])
         plt.close(figure)
+    write_file(path, picture.getvalue())
     return True
 
 

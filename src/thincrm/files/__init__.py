@@ -1,6 +1,10 @@
-"""Files that are safe to open from a stranger: named arrays and plain values, no code."""
+"""Files that are safe to open from a stranger: named arrays and plain values, no code.
 
-from thincrm.files.run import SOURCE, RunFolder
-from thincrm.files.tree import Codec
+Here is what takes no library to import; runs are in `files.run`, values in `files.tree`.
+"""
 
-__all__ = ["SOURCE", "Codec", "RunFolder"]
+from thincrm.files.folder import Folder
+from thincrm.files.operations import now
+from thincrm.files.place import make_folder, refuse_place, write_file
+
+__all__ = ["Folder", "make_folder", "now", "refuse_place", "write_file"]

@@ -4,70 +4,101 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import socket
-import sys
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
-from types import TracebackType
-from typing import Self
 
-from thincrm.errors import CannotWrite, RunInUse
+from thincrm.errors import CannotWrite, DamagedFile, RunInUse
+from thincrm.files.folder import Folder
+from thincrm.files.operations import now
 
-__all__ = ["Lock"]
+__all__ = ["LOCK", "is_lock", "locked"]
+
+LOCK = "lock"
+_MOST = 400  # bytes of a name
+_TRIES, _PAUSE = 40, 0.05  # the holder may not have written its name yet
 
 
-class Lock:
-    """Hold the file `path` locked; another process that wants it is told who has it.
+@contextmanager
+def locked(folder: Folder) -> Iterator[None]:
+    """Hold the folder's file `lock`; another process that wants it is told who has it.
 
     The system drops the lock when its holder ends, however it ends, so none is ever left behind.
     (Where the system has no such locks, as on Windows, the file only says who came last.)
     """
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._handle = path, -1
-
-    def __enter__(self) -> Self:
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-        try:
-            self._handle = os.open(self._path, flags | getattr(os, "O_NONBLOCK", 0), 0o644)
-        except OSError as error:
-            raise CannotWrite(f"{self._path} could not be made ({error.strerror}).") from error
-        if not _grab(self._handle):
-            holder = os.read(self._handle, 200).decode(errors="replace").strip() or "another one"
-            self._close()
+    file = _open(folder)
+    try:
+        if not now().lock(file):
             raise RunInUse(
-                f"{self._path.parent} is being written by {holder}: wait until it ends, or "
+                f"{folder.path} is being written by {_holder(file)}: wait until it ends, or "
                 "choose another folder."
             )
-        since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-        name = f"process {os.getpid()} on {socket.gethostname()} (since {since})\n".encode()
-        with contextlib.suppress(OSError):  # a full disk: locked all the same
-            os.ftruncate(self._handle, 0)
-            os.write(self._handle, name)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._close()
-
-    def _close(self) -> None:
-        os.close(self._handle)
-        self._handle = -1
+        _sign(file, f"process {os.getpid()} on {socket.gethostname()} (since {_date()})\n")
+        try:
+            yield
+        finally:
+            _sign(file, "")
+    finally:
+        now().close(file)
 
 
-def _grab(handle: int) -> bool:
-    if sys.platform == "win32":
-        return True
-    import fcntl  # noqa: PLC0415 - not everywhere
-
+def is_lock(folder: Folder) -> bool:
+    """Tell whether the folder has a lock of ours, held or not."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        said = folder.read(LOCK, _MOST)
+    except DamagedFile:
         return False
+    return not said or said.startswith(b"process ")
+
+
+def _open(folder: Folder) -> int:
+    path = folder.path / LOCK
+    try:
+        with folder.opened() as handle:
+            file = now().open_to_lock(LOCK, handle)
+    except OSError as error:
+        raise CannotWrite(f"{path} could not be made ({error.strerror or error}).") from error
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        now().close(file)
+        raise CannotWrite(f"{path} could not be made (it is not a plain file).")
+    return file
+
+
+def _date() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _sign(file: int, name: str) -> None:
+    """Write who holds the lock; not through a second name that the file has elsewhere."""
+    with contextlib.suppress(OSError):  # a full disk: locked all the same
+        if os.fstat(file).st_nlink == 1:
+            now().truncate(file)
+            now().write(file, memoryview(name.encode()))
+
+
+def _holder(file: int) -> str:
+    """Return who holds the lock: not one that is gone and left its name there."""
+    for _ in range(_TRIES):
+        os.lseek(file, 0, os.SEEK_SET)
+        name = os.read(file, _MOST).decode(errors="replace").strip()
+        if name and not _is_gone(name):
+            return name if name.isprintable() else repr(name)
+        time.sleep(_PAUSE)
+    return "another process"
+
+
+def _is_gone(name: str) -> bool:
+    found = re.match(r"process (\d{1,9}) on (\S+) ", name)
+    if found is None or found[2] != socket.gethostname() or os.name != "posix":
+        return False
+    try:
+        os.kill(int(found[1]), 0)
+    except ProcessLookupError:
+        return True
     except OSError:
-        return True  # a file system without locks
-    return True
+        return False
+    return False

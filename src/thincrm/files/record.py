@@ -19,10 +19,10 @@ import numpy as np
 import safetensors.numpy
 from safetensors import SafetensorError
 
-from thincrm.errors import DamagedFile, InvalidInput
-from thincrm.files.disk import read_whole, remove, write_whole
+from thincrm.errors import CannotWrite, DamagedFile, InvalidInput
+from thincrm.files.folder import Folder
 
-__all__ = ["FORMAT_VERSION", "Record", "has_record", "read_record", "remove_record", "write_record"]
+__all__ = ["FORMAT_VERSION", "Record", "has_record", "read_record", "write_record"]
 
 FORMAT_VERSION = 1
 _MOST_TEXT = 2**20  # bytes of a manifest, and of the header of a file of arrays
@@ -40,19 +40,13 @@ class Record(NamedTuple):
     run: str
 
 
-def has_record(folder: Path, name: str) -> bool:
+def has_record(folder: Folder, name: str) -> bool:
     """Tell whether there is a record, whole or damaged, of that name."""
-    return (folder / f"{name}.json").is_file()
-
-
-def remove_record(folder: Path, name: str) -> None:
-    """Remove a record, its manifest first."""
-    remove(folder / f"{name}.json")
-    remove(folder / f"{name}.safetensors")
+    return folder.has(f"{name}.json")
 
 
 def write_record(
-    folder: Path,
+    folder: Folder,
     name: str,
     kind: str,
     content: Any,
@@ -81,12 +75,17 @@ def write_record(
             "sha256": hashlib.sha256(data).hexdigest(),
             "tensors": {key: [str(value.dtype), *value.shape] for key, value in plain.items()},
         }
-        write_whole(folder / f"{name}.safetensors", data)
+        folder.write(f"{name}.safetensors", data)
     checksum = _checksum(manifest)
     text = json.dumps(manifest | {"checksum": checksum}, indent=1, allow_nan=False)
     if len(text) > _MOST_TEXT:
         raise InvalidInput(f"{kind} has more plain values than a file may hold ({len(text)} bytes)")
-    write_whole(folder / f"{name}.json", text.encode())
+    try:
+        folder.write(f"{name}.json", text.encode())
+    except CannotWrite:
+        if not has_record(folder, name):
+            folder.remove(f"{name}.safetensors")  # nobody would know what they are
+        raise
     return checksum
 
 
@@ -101,10 +100,10 @@ def _checksum(manifest: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def read_record(folder: Path, name: str, kind: str, run: str | None = None) -> Record:
+def read_record(folder: Folder, name: str, kind: str, run: str | None = None) -> Record:
     """Return a record of that kind (and of that run), or say what is wrong with it."""
-    path = folder / f"{name}.json"
-    manifest = _parse(path, read_whole(path, _MOST_TEXT))
+    path = folder.path / f"{name}.json"
+    manifest = _parse(path, folder.read(path.name, _MOST_TEXT))
     if not isinstance(manifest, dict) or manifest.get("format") != "thincrm":
         raise DamagedFile(f"{path} is not a file of thincrm.")
     _check_version(path, manifest)
@@ -160,10 +159,10 @@ def _parse(path: Path, data: bytes) -> Any:
         raise DamagedFile(f"{path} was changed or damaged: it is not the text it was.") from error
 
 
-def _read_arrays(folder: Path, name: str, about: Any) -> dict[str, np.ndarray]:
-    path = folder / f"{name}.safetensors"
+def _read_arrays(folder: Folder, name: str, about: Any) -> dict[str, np.ndarray]:
+    path = folder.path / f"{name}.safetensors"
     declared = _declared(path, about)
-    data = read_whole(path, _MOST_BYTES, exactly=about["size"])
+    data = folder.read(path.name, _MOST_BYTES, exactly=about["size"])
     header = int.from_bytes(data[:8], "little")
     n_bytes = sum(math.prod(shape) * np.dtype(kind).itemsize for kind, *shape in declared.values())
     if header > _MOST_TEXT or 8 + header + n_bytes != len(data):

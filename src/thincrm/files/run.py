@@ -7,34 +7,64 @@
     results.json, results.safetensors written when all is done
     lock                              who is writing
     source/                           texts for quotations, and how they were read (command line)
+    tables/                           CSV files (command line)
 
-A saved model is the same without checkpoints.
+settings.json is written last of what a run begins with: without it there is no run, and one may
+begin there. A saved model is the same without checkpoints.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from thincrm.errors import DamagedFile, InvalidInput
-from thincrm.files.disk import make_folder, sweep_leftovers
-from thincrm.files.lock import Lock
-from thincrm.files.record import has_record, read_record, remove_record, write_record
+from thincrm.errors import DamagedFile, InvalidInput, either, resume_call
+from thincrm.files.folder import Folder, is_leftover
+from thincrm.files.lock import LOCK, is_lock, locked
+from thincrm.files.record import has_record, read_record, write_record
 from thincrm.files.tree import Codec
 
-__all__ = ["SOURCE", "RunFolder"]
+__all__ = ["SOURCE", "SOURCE_FILES", "NewRun", "RunFolder", "refuse_taken"]
 
 _LIBRARY = version("thincrm")
 _CHECKPOINTS_KEPT = 2
-_BEFORE_SETTINGS = {"lock", "data.json", "data.safetensors"}
-SOURCE = "source"  # what a run's data were made from, for people: written before, never read here
+SOURCE = "source"  # what a run's data were made from, for people: never read here
+SOURCE_FILES = ("reading.json", "texts.jsonl.gz")
+_INNER = ("checkpoints", "draws", SOURCE, "tables")
+_BEFORE_SETTINGS = {LOCK, "data.json", "data.safetensors", SOURCE}
+
+
+@dataclass(frozen=True, slots=True)
+class NewRun:
+    """Where a run is to begin, and what it keeps of its source.
+
+    Parameters
+    ----------
+    path : path
+        A new or empty folder.
+    source : mapping of str to bytes
+        Files for people, by name; they are written once the folder is known to be ours.
+    """
+
+    path: Path
+    source: Mapping[str, bytes] = field(default_factory=dict)
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    @classmethod
+    def at(cls, out: str | os.PathLike[str]) -> NewRun:
+        """Return the place that `out` names."""
+        return out if isinstance(out, NewRun) else cls(Path(out))
 
 
 class RunFolder:
@@ -52,113 +82,162 @@ class RunFolder:
 
     def __init__(self, path: Path, codec: Codec, run: str) -> None:
         self.path, self._codec, self._run = path, codec, run
+        self._folder = Folder(path)
 
     @classmethod
     @contextmanager
-    def begin(cls, path: Path, codec: Codec, settings: Any, data: Any) -> Iterator[Self]:
+    def begin(
+        cls, out: str | os.PathLike[str], codec: Codec, settings: Any, data: Any
+    ) -> Iterator[Self]:
         """Write settings and data into a new or empty folder, and hold it locked."""
-        refuse_taken(path)
+        place = NewRun.at(out)
+        refuse_taken(place.path)
         content, arrays = codec.encode(data)
         plain, none = codec.encode({"settings": settings, "data": _fingerprint(content, arrays)})
-        folder = cls(path, codec, _fingerprint(plain, none))
-        make_folder(path)
-        with folder.locked():
-            refuse_taken(path)
-            write_record(path, "data", "data", content, arrays, folder._run, _LIBRARY)
-            write_record(path, "settings", "settings", plain, none, folder._run, _LIBRARY)
-            yield folder
+        run = cls(place.path, codec, _fingerprint(plain, none))
+        run._folder.make()
+        with run.locked():
+            refuse_taken(place.path)
+            run._write_source(place.source)
+            write_record(run._folder, "data", "data", content, arrays, run._run, _LIBRARY)
+            write_record(run._folder, "settings", "settings", plain, none, run._run, _LIBRARY)
+            yield run
+
+    def _write_source(self, files: Mapping[str, bytes]) -> None:
+        """Write the source in the place of one whose run never began."""
+        folder = self._folder.inner(SOURCE)
+        for name in folder.names():
+            folder.remove(name)
+        if files:
+            folder.make()
+        for name, data in files.items():
+            folder.write(name, data)
 
     @classmethod
     def open(cls, path: Path, codec: Codec) -> tuple[Self, Any, Any]:
         """Return the folder of a run, its settings and its data."""
-        if not has_record(path, "settings"):
+        folder = Folder(path)
+        if not has_record(folder, "settings"):
+            if is_lock(folder) and not _strange(folder):
+                raise InvalidInput(
+                    f"{path} holds a run that was stopped before it began: begin it there again."
+                )
             raise InvalidInput(
-                f"{path} holds no run: pass the folder that fit(out=...) or save(...) wrote."
+                f"{path} holds no run: ",
+                either(
+                    "pass the folder that fit(out=...) or save(...) wrote", "name a run's folder"
+                ),
+                ".",
             )
-        record = read_record(path, "settings", "settings")
-        folder = cls(path, codec, record.run)
+        folder.refuse_links("checkpoints", "draws")
+        record = read_record(folder, "settings", "settings")
+        run = cls(path, codec, record.run)
         settings = codec.decode(record.content, record.arrays)
         if not isinstance(settings, dict) or set(settings) != {"settings", "data"}:
             raise DamagedFile(f"{path / 'settings.json'} holds no settings.")
-        return folder, settings["settings"], folder._read(path, "data", "data")
+        return run, settings["settings"], run._read(folder, "data", "data")
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the folder as its only writer, and remove what a killed one left."""
-        with Lock(self.path / "lock"):
-            for folder in (self.path, self.path / "draws", self.path / "checkpoints"):
-                sweep_leftovers(folder)
-            yield
+        """Hold the folder as its only writer, wherever it is moved; remove what a killed one left.
 
-    def _read(self, folder: Path, name: str, kind: str) -> Any:
+        Links in the place of the folders in it are refused before anything is touched.
+        """
+        with self._folder.opened():
+            self._folder.refuse_links(*_INNER)
+            with locked(self._folder):
+                for folder in (self._folder, *map(self._folder.inner, _INNER)):
+                    folder.sweep()
+                yield
+
+    def _read(self, folder: Folder, name: str, kind: str) -> Any:
         record = read_record(folder, name, kind, self._run)
         return self._codec.decode(record.content, record.arrays)
 
-    def _write(self, folder: Path, name: str, kind: str, value: Any) -> None:
-        make_folder(folder)
+    def _write(self, folder: Folder, name: str, kind: str, value: Any) -> None:
+        if folder is not self._folder:
+            folder.make()
         write_record(folder, name, kind, *self._codec.encode(value), self._run, _LIBRARY)
 
     def write_draw(self, number: int, draw: Any) -> None:
         """Write kept draw `number`."""
-        self._write(self.path / "draws", f"{number:05d}", "draw", draw)
+        self._write(self._folder.inner("draws"), f"{number:05d}", "draw", draw)
 
     def read_draw(self, number: int) -> Any:
         """Return kept draw `number`."""
-        return self._read(self.path / "draws", f"{number:05d}", "draw")
+        return self._read(self._folder.inner("draws"), f"{number:05d}", "draw")
 
     def write_checkpoint(self, value: Any) -> None:
         """Write the next checkpoint, then let go of all but the last two."""
-        folder, numbers = self.path / "checkpoints", self._numbers()
-        self._write(folder, f"{(numbers or [0])[-1] + 1:08d}", "checkpoint", value)
-        for number in numbers[: len(numbers) + 1 - _CHECKPOINTS_KEPT]:
-            remove_record(folder, f"{number:08d}")
+        folder, numbers = self._folder.inner("checkpoints"), self._numbers()
+        latest = (numbers or [0])[-1] + 1
+        self._write(folder, f"{latest:08d}", "checkpoint", value)
+        kept = {f"{number:08d}" for number in [*numbers, latest][-_CHECKPOINTS_KEPT:]}
+        for name in folder.names():  # manifests come first
+            if Path(name).stem.isdigit() and Path(name).stem not in kept:
+                folder.remove(name)
 
     def checkpoints(self) -> Iterator[tuple[Path, Any]]:
         """Yield (path, checkpoint or what is wrong with it), the newest first."""
-        folder = self.path / "checkpoints"
+        folder = self._folder.inner("checkpoints")
         for number in reversed(self._numbers()):
             name = f"{number:08d}"
             try:
-                yield folder / name, self._read(folder, name, "checkpoint")
+                yield folder.path / name, self._read(folder, name, "checkpoint")
             except DamagedFile as error:
-                yield folder / name, error
+                yield folder.path / name, error
 
     def _numbers(self) -> list[int]:
-        names = [path.stem for path in (self.path / "checkpoints").glob("*.json")]
+        found = [Path(name) for name in self._folder.inner("checkpoints").names()]
+        names = [path.stem for path in found if path.suffix == ".json"]
         return sorted(int(name) for name in names if name.isascii() and name.isdigit())
 
     def write_results(self, value: Any) -> None:
         """Write the results: the run is finished."""
-        self._write(self.path, "results", "results", value)
+        self._write(self._folder, "results", "results", value)
 
     def read_results(self) -> Any:
         """Return the results, or None where the run has not finished."""
-        if not has_record(self.path, "results"):
+        if not has_record(self._folder, "results"):
             return None
-        return self._read(self.path, "results", "results")
+        return self._read(self._folder, "results", "results")
 
 
 def refuse_taken(path: Path) -> None:
     """Refuse a folder that holds anything but the beginning of a run that never started."""
     if path.exists() and not path.is_dir():
         raise InvalidInput(f"{path} is a file: pass the name of a folder.")
-    if has_record(path, "results"):
+    folder = Folder(path)
+    if has_record(folder, "results"):
         raise InvalidInput(
-            f"{path} holds a finished run: thincrm.load({str(path)!r}) reads it; choose another "
-            "folder for a new one."
+            f"{path} holds a finished run: ",
+            either(f"thincrm.load({str(path)!r}) reads it", f"'thincrm report {path}' shows it"),
+            "; choose another folder for a new one.",
         )
-    if has_record(path, "settings"):
+    if has_record(folder, "settings"):
         raise InvalidInput(
-            f"{path} holds a run that has not finished: thincrm.resume({str(path)!r}) goes on "
-            "with it; choose another folder for a new one."
+            f"{path} holds a run that has not finished: ",
+            resume_call(path),
+            " goes on with it; choose another folder for a new one.",
         )
-    found = {entry.name for entry in path.iterdir()} if path.exists() else set()
-    ours = (_BEFORE_SETTINGS if "lock" in found else set()) | {SOURCE}
-    strange = sorted(name for name in found - ours if not name.startswith(".tmp-"))
+    strange = _strange(folder)
     if strange:
         raise InvalidInput(
             f"{path} is not empty ({strange[0]}) and holds no run: choose another folder."
         )
+
+
+def _strange(folder: Folder) -> list[str]:
+    """Return what is in the folder but is not of a run that was stopped before it began."""
+    found = folder.names()
+    if not is_lock(folder):
+        return found
+    folder.refuse_links(*_INNER)
+    source = folder.inner(SOURCE).names() if SOURCE in found else []
+    return [
+        *(name for name in found if not (name in _BEFORE_SETTINGS or is_leftover(name))),
+        *(f"{SOURCE}/{x}" for x in source if not (x in SOURCE_FILES or is_leftover(x))),
+    ]
 
 
 def _fingerprint(content: Any, arrays: dict[str, np.ndarray]) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from thincrm.errors import Sentence, argument, either
 from thincrm.inference.progress import Sweeps
 from thincrm.inference.run_log import CHECKPOINT_SECONDS, RunLog
 from thincrm.inference.schedule import Schedule
@@ -147,9 +148,14 @@ def _warn_if_full(problem: Problem[Any], schedule: Schedule, draws: list[Any]) -
     numbers = [draw.scalars for draw in draws]
     full = [n[f"n_{atoms}"] >= n.get(f"max_{atoms}", problem.n_atoms) for n in numbers]
     if sum(full) > 0.5 * len(full) and not schedule.grow:
-        grow = f", or pass max_{atoms}='grow'" if hasattr(problem.likelihood, "expand") else ""
+        most = f"max_{atoms}"
+        grow = Sentence(", or pass ", either(f"{most}='grow'", f"{argument(most).shell} grow"))
         warnings.warn(
-            f"All {problem.n_atoms} {atoms} are in use: their number is cut off there. Raise "
-            f"max_{atoms}{grow}.",
+            Sentence(
+                f"All {problem.n_atoms} {atoms} are in use: their number is cut off there. Raise ",
+                argument(most),
+                grow if hasattr(problem.likelihood, "expand") else "",
+                ".",
+            ),
             stacklevel=4,
         )

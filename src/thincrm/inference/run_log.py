@@ -11,10 +11,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from thincrm.errors import CannotWrite, DamagedFile
-from thincrm.files import RunFolder
+from thincrm.errors import CannotWrite, DamagedFile, Sentence, either, resume_call
 from thincrm.files.checks import is_count
+from thincrm.files.run import RunFolder
+from thincrm.inference.interrupts import Interrupts
 from thincrm.inference.schedule import Schedule
+from thincrm.numerics.arrays import in_c_order
 
 __all__ = ["ChainState", "RunLog", "read_checkpoint", "rows_of"]
 
@@ -61,6 +63,7 @@ class RunLog:
         self.schedule, self.stopped = schedule, False
         self._chains = [_Chain() for _ in range(schedule.n_chains)]
         self._folder, self._complaint = folder, ""
+        self._interrupts = Interrupts()
         self._due = time.monotonic() + CHECKPOINT_SECONDS
 
     @property
@@ -131,7 +134,7 @@ class RunLog:
         if row is not None:
             here.trace.append(row)
         if draw is not None:
-            here.draws.append(draw)
+            here.draws.append(in_c_order(draw))  # as files give it: sums have the same bits
         done = sweep >= self.schedule.n_sweeps
         if state is not None or done:
             # without a folder, or at the end, nobody asks for the state
@@ -139,6 +142,7 @@ class RunLog:
             here.known = (len(here.draws), len(here.trace))
         if self._folder is not None and time.monotonic() >= self._due:
             self._checkpoint()
+        self._interrupts.answer()
 
     def _checkpoint(self) -> None:
         known = [row for chain in self._chains for row in chain.trace[: chain.known[1]]]
@@ -167,27 +171,33 @@ class RunLog:
             else:
                 self._folder.write_results(value)
             self._complaint = ""
-        except CannotWrite as error:
+        except (CannotWrite, DamagedFile) as error:
             if not self._complaint:
                 warnings.warn(f"{error} The run goes on and tries again later.", stacklevel=2)
             self._complaint = str(error)
 
     @contextmanager
     def stopping_cleanly(self) -> Iterator[None]:
-        """Take an interrupt of a run that has a folder as the wish to stop here, for now."""
+        """Take an interrupt of a run that has a folder as the wish to stop after this sweep."""
         try:
-            yield
-        except KeyboardInterrupt:
-            if self._folder is None or not any(chain.trace for chain in self._chains):
+            if self._folder is None:
+                yield
+                return
+            with self._interrupts.deferred():
+                yield
+        except (KeyboardInterrupt, SystemError) as error:
+            if not self._interrupts.caused(error):
                 raise
+            if self._folder is None or not any(chain.trace for chain in self._chains):
+                raise KeyboardInterrupt from error
             for chain in self._chains:
                 del chain.draws[chain.known[0] :], chain.trace[chain.known[1] :]
             self._checkpoint()
             self.stopped = True
             if not self.draws:
-                raise
+                raise KeyboardInterrupt from error
             warnings.warn(
-                f"{self.describe()} thincrm.resume({str(self._folder.path)!r}) goes on.",
+                Sentence(f"{self.describe()} ", resume_call(self._folder.path), " goes on."),
                 stacklevel=4,
             )
 
@@ -222,8 +232,14 @@ class RunLog:
         self._try_to_write("results", self._results(complete=True))
         if self._complaint:
             warnings.warn(
-                f"The results are not on disk: {self._complaint} They are in memory: "
-                "model.save(...) writes them elsewhere.",
+                Sentence(
+                    f"The results are not on disk: {self._complaint} ",
+                    either(
+                        "They are in memory: model.save(...) writes them elsewhere",
+                        "Once there is space, 'thincrm resume' goes on",
+                    ),
+                    ".",
+                ),
                 stacklevel=2,
             )
 

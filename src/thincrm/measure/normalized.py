@@ -10,6 +10,7 @@ from scipy.linalg import eigh_tridiagonal
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
+from thincrm.data.covariates import CovariateLike
 from thincrm.errors import InvalidInput
 from thincrm.levy import GammaProcess
 from thincrm.measure.base import base_probability
@@ -48,7 +49,11 @@ class NormalizedCRM:
     crm: ThinnedCRM
 
     def draw(
-        self, t: Any, rng: Seed = None, n_atoms: int | None = None, error: float | None = None
+        self,
+        t: CovariateLike,
+        rng: Seed = None,
+        n_atoms: int | None = None,
+        error: float | None = None,
     ) -> Realisation:
         """Draw (D_t) at the covariates `t`: a `Realisation` whose weights sum to 1 at each t.
 
@@ -76,18 +81,18 @@ class NormalizedCRM:
         """Return E D_t(A) = B0(A), the same at every t."""
         return base_probability(self.crm.base, A)
 
-    def concentration(self, t: Any) -> Any:
+    def concentration(self, t: CovariateLike) -> Any:
         """Return gamma E[p(t)], the concentration of the Dirichlet process D_t."""
         mass = self._gamma_mass()
         at = points(t)
         return mass * bare(mean_gate(self.crm, prepare(self.crm, at), at), at)
 
-    def variance(self, t: Any, A: Any) -> Any:
+    def variance(self, t: CovariateLike, A: Any) -> Any:
         """Return Var D_t(A) = b (1 - b) / (1 + gamma E[p(t)]), b = B0(A), for a gamma process."""
         b = self.mean(A)
         return b * (1 - b) / (1 + self.concentration(t))
 
-    def correlation(self, s: Any, t: Any) -> Any:
+    def correlation(self, s: CovariateLike, t: CovariateLike) -> Any:
         """Return Corr(D_s(A), D_t(A)) for a gamma process, the same for every A.
 
         With a0 = gamma E[r^s r^t], a1 = gamma E[p(s)] - a0 and a2 = gamma E[p(t)] - a0, the atoms

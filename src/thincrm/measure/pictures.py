@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from thincrm.data.covariates import covariates
+from thincrm.data.covariates import CovariateLike, covariates
 from thincrm.errors import InvalidInput
 from thincrm.numerics.arrays import Float
 
@@ -39,7 +39,7 @@ def plot_realisation(
     return ax
 
 
-def plot_correlation(crm: ThinnedCRM, t: Any, ax: Any = None) -> Any:
+def plot_correlation(crm: ThinnedCRM, t: CovariateLike, ax: Any = None) -> Any:
     """Draw the correlation of B_s and B_t against t, s being the middle of `t`.
 
     Three curves: gates independent given x, gates that share one uniform per atom, and the cosine

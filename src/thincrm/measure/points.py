@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from thincrm.data.covariates import Covariates, covariates
+from thincrm.data.covariates import CovariateLike, Covariates, covariates
 from thincrm.errors import InvalidInput, InvalidType
 from thincrm.numerics.arrays import Float
 
@@ -29,7 +30,7 @@ class Points:
     """
 
     known: Covariates
-    t: Any
+    t: CovariateLike
     single: bool
 
     @property
@@ -38,11 +39,11 @@ class Points:
         return self.known.rows[self.known.row]
 
 
-def points(t: Any) -> Points:
+def points(t: CovariateLike) -> Points:
     """Read the covariates of a call."""
     known = covariates(t)
     rows = known.rows[known.row]
-    single = not isinstance(t, Covariates) and np.ndim(t) == 0
+    single = not isinstance(t, Covariates) and np.ndim(cast("ArrayLike", t)) == 0
     return Points(known, rows if known.kind == "number" else known.labels(rows), single)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from thincrm.data.covariates import Covariates
+from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.errors import InvalidInput
 from thincrm.measure.base import check_interval
 from thincrm.measure.pictures import plot_realisation
@@ -62,7 +62,7 @@ class Realisation:
         """Return the total mass of B_t at each t."""
         return self._labelled(self.weights.sum(1))
 
-    def measure(self, A: Any, t: Any = None) -> Any:
+    def measure(self, A: Any, t: CovariateLike | None = None) -> Any:
         """Return B_t(A) at each t drawn, or at one of them.
 
         Parameters

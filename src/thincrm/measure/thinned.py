@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from thincrm.data.covariates import CovariateLike
 from thincrm.data.covariates import covariates as read_covariates
 from thincrm.errors import InvalidInput, InvalidType, UndefinedMoment
 from thincrm.measure.base import base_probability, check_base
@@ -104,7 +105,11 @@ class ThinnedCRM:
             object.__setattr__(self, "covariates", read_covariates(self.covariates))
 
     def draw(
-        self, t: Any, rng: Seed = None, n_atoms: int | None = None, error: float | None = None
+        self,
+        t: CovariateLike,
+        rng: Seed = None,
+        n_atoms: int | None = None,
+        error: float | None = None,
     ) -> Realisation:
         """Draw (B_t) at the covariates `t`, of which equal ones are several observations.
 
@@ -130,7 +135,7 @@ class ThinnedCRM:
         )
         return realise(self, rng, at, prepared, log_masses)
 
-    def mean(self, t: Any, A: Any = None) -> Any:
+    def mean(self, t: CovariateLike, A: Any = None) -> Any:
         """Return E B_t(A) = m1 B0(A) E[p(t)]: (T,), or a float for a covariate given bare.
 
         `A` is an interval (low, high) of the base; None is the whole space.
@@ -138,18 +143,18 @@ class ThinnedCRM:
         at = points(t)
         return self._moment(1, A) * bare(mean_gate(self, prepare(self, at), at), at)
 
-    def variance(self, t: Any, A: Any = None) -> Any:
+    def variance(self, t: CovariateLike, A: Any = None) -> Any:
         """Return Var B_t(A) = m2 B0(A) E[p(t)], or m2 B0(A) E[p(t)^2] when weighted."""
         at = points(t)
         return self._moment(2, A) * bare(squared_gate(self, prepare(self, at), at), at)
 
-    def covariance(self, s: Any, t: Any, A: Any = None) -> Any:
+    def covariance(self, s: CovariateLike, t: CovariateLike, A: Any = None) -> Any:
         """Return Cov(B_s(A), B_t(A)): (S, T), an axis less for each covariate given bare."""
         here, there = points(s), points(t)
         joint = joint_gates(self, prepare(self, here, there), here, there)
         return self._moment(2, A) * bare(joint, here, there)
 
-    def correlation(self, s: Any, t: Any) -> Any:
+    def correlation(self, s: CovariateLike, t: CovariateLike) -> Any:
         """Return Corr(B_s(A), B_t(A)), the same for every A and every nu0 with a variance."""
         self._moment(2, None)
         here, there = points(s), points(t)
@@ -163,7 +168,7 @@ class ThinnedCRM:
         scale = np.sqrt(np.outer(square_S, square_T))
         return bare(joint_gates(self, prepared, here, there) / scale, here, there)
 
-    def paper_correlation(self, s: Any, t: Any) -> Any:
+    def paper_correlation(self, s: CovariateLike, t: CovariateLike) -> Any:
         """Return E[p(s) p(t)] / sqrt(E[p(s)^2] E[p(t)^2]), the cosine printed in section 3.1.
 
         It is the correlation of weighted measures. For thinned ones it is too large, since the

@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, check_count
-from thincrm.models.diagnostics import by_chain, label_free, spread_rows
+from thincrm.inference.diagnostics import by_chain, label_free, spread_rows
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.tables import TopicTables
 from thincrm.numerics.arrays import Float, Int

@@ -20,12 +20,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import Covariates, covariates
 from thincrm.data.notes import note_many_values, note_one_value
-from thincrm.errors import InvalidInput, check_count
+from thincrm.errors import InvalidInput, Sentence, check_count, either
+from thincrm.inference.diagnostics import Diagnostics
 from thincrm.inference.driver import Watch, run_chains
 from thincrm.inference.engine import Threads
 from thincrm.inference.run_log import RunLog
 from thincrm.inference.schedule import Schedule
-from thincrm.models.diagnostics import Diagnostics
+from thincrm.models.reported import Reported
 from thincrm.models.seeds import seed_of
 from thincrm.models.stored import StoredModel
 from thincrm.models.tables import AtomTables, flat, scalar, write_tables
@@ -54,7 +55,7 @@ class Parts(NamedTuple):
     facts: Any = None
 
 
-class Model(StoredModel, Diagnostics, BaseEstimator):  # type: ignore[misc]
+class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[misc]
     """An estimator: a likelihood, and how its data are read.
 
     A model of one's own writes `__init__` (with levy, thinning, n_sweeps, n_draws, n_chains, learn,
@@ -94,7 +95,9 @@ class Model(StoredModel, Diagnostics, BaseEstimator):  # type: ignore[misc]
 
     # -- fitting -----------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, t: Any = None, out: str | Path | None = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, t: Any = None, out: str | os.PathLike[str] | None = None
+    ) -> Self:
         """Fit to observations X with covariates t (numbers or dates).
 
         out: a new folder for the run; whatever ends the run, `thincrm.resume(out)` goes on with it,
@@ -106,7 +109,7 @@ class Model(StoredModel, Diagnostics, BaseEstimator):  # type: ignore[misc]
         self._start(out)
         return self
 
-    def _start(self, out: str | Path | None) -> None:
+    def _start(self, out: str | os.PathLike[str] | None) -> None:
         """Run the chains of a new fit: data and covariates are known."""
         self._schedule()
         self.thinning_ = self._factors().thinning
@@ -131,8 +134,17 @@ class Model(StoredModel, Diagnostics, BaseEstimator):  # type: ignore[misc]
         if t is None:
             if varies:
                 warnings.warn(
-                    f"No covariate t was given: all {self.unit} share one, so {self.atoms} cannot "
-                    "come and go. Pass t=, or thinning=Always() to say so.",
+                    Sentence(
+                        "No covariate",
+                        either(" t", ""),
+                        f" was given: all {self.unit} share one, so {self.atoms} cannot come and "
+                        "go. ",
+                        either(
+                            "Pass t=, or thinning=Always() to say so",
+                            "Say --thinning always if that is meant",
+                        ),
+                        ".",
+                    ),
                     stacklevel=4,
                 )
             t = np.zeros(n_rows)

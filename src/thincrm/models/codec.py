@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from thincrm.data.covariates import Covariates
 from thincrm.data.tables import Scale
 from thincrm.errors import DamagedFile
-from thincrm.files import Codec
+from thincrm.files.tree import Codec
 from thincrm.inference.run_log import ChainState
 from thincrm.levy import (
     BetaProcess,

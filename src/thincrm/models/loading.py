@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from thincrm.errors import DamagedFile
-from thincrm.files import RunFolder
+from thincrm.files.run import RunFolder
 from thincrm.models.codec import codec
 from thincrm.models.registry import model_named
 from thincrm.models.stored import StoredModel

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from thincrm.errors import InvalidInput
+from thincrm.errors import InvalidInput, argument
 
 __all__ = ["seed_of"]
 
@@ -16,6 +16,6 @@ def seed_of(random_state: Any) -> int:
     """Return an int: `random_state` itself, or one drawn from it."""
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         if random_state < 0:
-            raise InvalidInput(f"random_state must be 0 or more, got {random_state}.")
+            raise InvalidInput(argument("random_state"), f" must be 0 or more, got {random_state}.")
         return int(random_state)
     return int(check_random_state(random_state).randint(0, 2**31 - 1))

@@ -6,6 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -14,9 +15,15 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import Covariates
-from thincrm.errors import DamagedFile, InvalidInput, ThincrmError
-from thincrm.files import RunFolder
+from thincrm.errors import (
+    DamagedFile,
+    InvalidInput,
+    Sentence,
+    ThincrmError,
+    resume_call,
+)
 from thincrm.files.checks import is_count, need
+from thincrm.files.run import RunFolder
 from thincrm.inference.run_log import ChainState, RunLog, how_far, read_checkpoint, rows_of
 from thincrm.inference.schedule import Schedule
 from thincrm.models.checks import check_covariates, check_like, check_params
@@ -141,7 +148,7 @@ class StoredModel:
 
     # -- folders -----------------------------------------------------------------------------------
 
-    def save(self, out: str | Path) -> None:
+    def save(self, out: str | PathLike[str]) -> None:
         """Write the fitted model into a new or empty folder; `thincrm.load` reads it."""
         check_is_fitted(self)
         table = self.trace_.reset_index()
@@ -150,12 +157,12 @@ class StoredModel:
             log.copy(self.draws_, trace, complete=self.complete_)
 
     @contextmanager
-    def _run_log(self, out: str | Path | None) -> Iterator[RunLog]:
+    def _run_log(self, out: str | PathLike[str] | None) -> Iterator[RunLog]:
         """Hold the log of a new run; without a folder it stays in memory."""
         if out is None:
             yield RunLog(self._schedule())
             return
-        with RunFolder.begin(Path(out), codec(type(self)), *self._pack()) as folder:
+        with RunFolder.begin(out, codec(type(self)), *self._pack()) as folder:
             yield RunLog(self._schedule(), folder)
 
     @classmethod
@@ -170,32 +177,42 @@ class StoredModel:
         if found is None:
             found = self._so_far(folder)
         n_draws_C, rows, self.complete_ = found
-        draws = self._read_draws(folder, n_draws_C)
-        if not draws:
-            raise InvalidInput(
-                f"{folder.path} has no draws yet: thincrm.resume({str(folder.path)!r}) goes on "
-                "with the run."
-            )
-        if not rows:
-            raise DamagedFile(f"{folder.path} has draws but no trace of the sweeps they are from.")
-        with blaming(folder.path):
-            self._adopt(draws, rows)
+        draws, n_missing = [], 0
+        for draw in self._draws(folder, n_draws_C):
+            if not isinstance(draw, DamagedFile):
+                draws.append(draw)
+                continue
+            warnings.warn(f"{draw} This draw is left out.", stacklevel=3)
+            n_missing += 1
+            if n_missing > _MOST_MISSING:
+                break
+        self._take(folder, draws, rows)
 
-    def _read_draws(self, folder: RunFolder, n_draws_C: list[int]) -> list[Any]:
-        draws, n_missing, n_kept = [], 0, self._schedule().n_kept
+    def _draws(self, folder: RunFolder, n_draws_C: list[int]) -> Iterator[Any]:
+        """Yield each draw, or what is wrong with it."""
+        n_kept = self._schedule().n_kept
         numbers = [c * n_kept + i for c, n_draws in enumerate(n_draws_C) for i in range(n_draws)]
         for number in numbers:
             try:
                 draw = folder.read_draw(number)
                 with blaming(folder.path):
                     self._check_draw(draw)
-                draws.append(draw)
             except DamagedFile as error:
-                warnings.warn(f"{error} This draw is left out.", stacklevel=4)
-                n_missing += 1
-                if n_missing > _MOST_MISSING:
-                    break
-        return draws
+                yield error
+            else:
+                yield draw
+
+    def _take(self, folder: RunFolder, draws: list[Any], rows: list[Row]) -> None:
+        if not draws:
+            raise InvalidInput(
+                f"{folder.path} has no draws yet: ",
+                resume_call(folder.path),
+                " goes on with the run.",
+            )
+        if not rows:
+            raise DamagedFile(f"{folder.path} has draws but no trace of the sweeps they are from.")
+        with blaming(folder.path):
+            self._adopt(draws, rows)
 
     def _results(self, folder: RunFolder) -> tuple[list[int], list[Row], bool] | None:
         try:
@@ -228,27 +245,44 @@ class StoredModel:
             n_draws_C = [place.n_draws for place in places]
             if sum(n_draws_C) and not done:
                 warnings.warn(
-                    f"The run in {folder.path} has not finished: {sum(n_draws_C)} draws, "
-                    f"{how_far([place.sweep for place in places], schedule)}. "
-                    f"thincrm.resume({str(folder.path)!r}) goes on with it.",
+                    Sentence(
+                        f"The run in {folder.path} has not finished: {sum(n_draws_C)} draws, "
+                        f"{how_far([place.sweep for place in places], schedule)}. ",
+                        resume_call(folder.path),
+                        " goes on with it.",
+                    ),
                     stacklevel=4,
                 )
             return n_draws_C, rows, done
         return [0] * schedule.n_chains, [], False
 
     def _resume(self, folder: RunFolder) -> None:
-        """Go on where the folder's run stopped, and take up all of it."""
+        """Go on where the folder's run stopped; of a finished one, make again what was lost."""
         with folder.locked():
             found = self._results(folder)
-            if found is None:
+            draws = None if found is None else self._all_draws(folder, found[0], found[2])
+            if found is None or draws is None:
                 schedule = self._schedule()
                 self._sample(RunLog.reopen(schedule, folder, self._check_state, self._check_draw))
                 return
-        if not found[2]:
+        self.complete_ = True
+        self._take(folder, draws, found[1])
+
+    def _all_draws(
+        self, folder: RunFolder, n_draws_C: list[int], complete: bool
+    ) -> list[Any] | None:
+        """Return the draws of a finished run; None, if one of them is damaged."""
+        if not complete:
             raise InvalidInput(
                 f"{folder.path} holds a model saved before its run had finished: resume the run."
             )
-        self._load(folder)
+        draws = []
+        for draw in self._draws(folder, n_draws_C):
+            if isinstance(draw, DamagedFile):
+                warnings.warn(f"{draw} The run is made again from before it.", stacklevel=5)
+                return None
+            draws.append(draw)
+        return draws
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from scipy.special import expit
 from thincrm.data.covariates import Covariates
 from thincrm.data.writing import write_csv
 from thincrm.errors import check_between
+from thincrm.files import make_folder
 from thincrm.numerics.arrays import Float, Int
 
 __all__ = ["AtomTables", "band", "flat", "scalar", "time_columns", "write_tables"]
@@ -118,8 +119,7 @@ def write_tables(tables: dict[str, pd.DataFrame], folder: str | os.PathLike[str]
 
     A text that a spreadsheet would take for a formula gets an apostrophe in front.
     """
-    there = Path(folder)
-    there.mkdir(parents=True, exist_ok=True)
+    there = make_folder(folder)
     written = []
     for name, table in tables.items():
         write_csv(table, there / f"{name}.csv")

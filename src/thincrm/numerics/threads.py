@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import TypeVar
 
@@ -88,7 +88,11 @@ def map_blocks(
 
     others = min(thread_count(), len(starts)) - 1
     pool = _pool.get()
-    waiting = [pool.submit(take) for _ in range(others)] if pool is not None else []
+    waiting = []
+    if pool is not None:
+        with suppress(RuntimeError):  # the interpreter is about to end: this thread does it all
+            for _ in range(others):
+                waiting.append(pool.submit(take))
     try:
         meanwhile()
         take()

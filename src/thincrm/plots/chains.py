@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from thincrm.errors import InvalidInput
-from thincrm.models.diagnostics import label_free
+from thincrm.inference.diagnostics import label_free
 from thincrm.plots.canvas import COLOURS, SMALL, axes, columns_for, panels
 
 __all__ = ["trace"]

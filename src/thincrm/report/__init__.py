@@ -1,5 +1,11 @@
-"""The report: one HTML file to open, explore and send to a colleague."""
+"""The report: one HTML file to open, explore and send to a colleague.
 
-from thincrm.report.page import write_report
+This room has what the pages of all models share. What a page says of topics or of features is in
+the folder of that model (`models/topics/report`); a model without a page of its own gets the plain
+one (`models/reported.py`).
+"""
 
-__all__ = ["write_report"]
+from thincrm.report.page import Page
+from thincrm.report.write import write_report
+
+__all__ = ["Page", "write_report"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from thincrm.models.diagnostics import judge, label_free, summarise
+from thincrm.inference.diagnostics import judge, label_free, said, summarise
+from thincrm.numerics.arrays import Float
+from thincrm.report.fitted import Fitted
 
 __all__ = ["diagnosis"]
 
@@ -16,44 +18,58 @@ _MOST_SWEEPS = 300  # drawn of a trace
 _TRACED = ("log_joint", "log_likelihood")
 
 
-def diagnosis(model: Any, number: pd.Series[Any], noun: str) -> dict[str, Any]:
-    """Return the verdict, cautions, and the posterior of the number of atoms with traces.
+def diagnosis(
+    model: Fitted, noun: str, traced: Sequence[str] = (), limit: int | None = None
+) -> dict[str, object]:
+    """Return the verdict, cautions, the posterior of the number of atoms, and traces.
 
-    number: draws of how many atoms, each a `noun`, are in use.
+    noun: what an atom is; draws may tell how many are in use (`n_topics`). traced: quantities to
+    draw besides that number and the log densities. limit: the truncation, if it is known.
     """
-    value, count = np.unique(number.to_numpy(), return_counts=True)
     table = summarise(label_free(model.draws_, model.covariates_))
     verdict = judge(table)
-    traced = [name for name in (f"n_{noun}s", *_TRACED) if name in model.trace_]
+    number = _number(model, f"n_{noun}s")
+    names = dict.fromkeys((f"n_{noun}s", *_TRACED, *traced))
     return {
         "ok": bool(verdict.ok),
         "verdict": str(verdict),
-        "cautions": _cautions(model, int(number.max()), noun),
+        "cautions": [] if number is None else _cautions(model, int(number.max()), noun, limit),
         "table": _table(table),
         "draws": len(model.draws_),
-        "chains": int(number.index.get_level_values("chain").nunique()),
-        "number": {
-            "values": value.astype(int).tolist(),
-            "counts": count.tolist(),
-            "mean": round(float(number.mean()), 1),
-            "band": np.quantile(number, [0.05, 0.95], method="nearest").astype(int).tolist(),
-        },
-        "traces": [_trace(model.trace_, name) for name in traced],
+        "chains": len({draw.chain for draw in model.draws_}),
+        "number": None if number is None else _posterior(number),
+        "traces": [_trace(model.trace_, name) for name in names if name in model.trace_],
     }
 
 
-def _cautions(model: Any, most: int, noun: str) -> list[str]:
+def _number(model: Fitted, name: str) -> Float | None:
+    """Return how many atoms are in use in every draw, if the draws tell."""
+    found = [draw.scalars[name] for draw in model.draws_ if name in draw.scalars]
+    return np.array(found) if len(found) == len(model.draws_) else None
+
+
+def _posterior(number: Float) -> dict[str, object]:
+    value, count = np.unique(number, return_counts=True)
+    return {
+        "values": value.astype(int).tolist(),
+        "counts": count.tolist(),
+        "mean": round(float(number.mean()), 1),
+        "band": np.quantile(number, [0.05, 0.95], method="nearest").astype(int).tolist(),
+    }
+
+
+def _cautions(model: Fitted, most: int, noun: str, limit: int | None) -> list[str]:
     setting = f"max_{noun}s"
-    limit = int(model.draws_[-1].scalars.get(setting, getattr(model, setting)))
-    if most < _NEARLY_ALL * limit:
+    room = model.draws_[-1].scalars.get(setting, limit)
+    if room is None or most < _NEARLY_ALL * room:
         return []
     return [
-        f"Up to {most} of at most {limit} {noun}s were in use: raise {setting}, or their number "
-        "is that of the settings and not of the data."
+        f"Up to {most} of at most {int(room)} {noun}s were in use: raise {setting}, or their "
+        "number is that of the settings and not of the data."
     ]
 
 
-def _table(table: pd.DataFrame) -> dict[str, Any]:
+def _table(table: pd.DataFrame) -> dict[str, object]:
     """Return diagnostics as columns and rows of short text."""
     return {
         "columns": [str(column) for column in table.columns],
@@ -64,14 +80,16 @@ def _table(table: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _trace(trace: pd.DataFrame, name: str) -> dict[str, Any]:
+def _trace(trace: pd.DataFrame, name: str) -> dict[str, object]:
     """Return a quantity after every sweep, thinned to what a screen can show."""
     chains = []
-    for _, values in trace[name].groupby(level="chain"):
+    seen = trace[name][np.isfinite(trace[name].to_numpy(float))]
+    for _, values in seen.groupby(level="chain"):
         step = -(-len(values) // _MOST_SWEEPS)
         kept = values.iloc[::step]
         sweep = kept.index.get_level_values("sweep")
         chains.append(
             {"sweeps": sweep.astype(int).tolist(), "values": [float(f"{x:.7g}") for x in kept]}
         )
-    return {"name": name, "chains": chains}
+    title = said(name).removeprefix("the ").removeprefix("learned ")
+    return {"name": name, "title": title[:1].upper() + title[1:], "chains": chains}

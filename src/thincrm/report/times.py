@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ from thincrm.numerics.arrays import Float
 
 __all__ = ["Times", "chosen_times", "shown"]
 
-_MOST_CELLS = 20_000  # topics × times: about 0.8 MB of curves
+_MOST_CELLS = 20_000  # atoms × times: about 0.8 MB of curves
 _MOST, _FEWEST = 250, 60
 
 
@@ -35,17 +34,17 @@ class Times:
 
     known: Covariates
     labels: pd.Index
-    data: dict[str, Any]
+    data: dict[str, object]
 
-    def numbers(self, labels: Sequence[Any]) -> Float:
+    def numbers(self, labels: Sequence[object]) -> Float:
         """Return labels as the numbers of the axis."""
         return np.round(self.known.encode(pd.Index(labels))[:, 0], 6)
 
 
-def chosen_times(known: Covariates, n_topics: int) -> Times:
+def chosen_times(known: Covariates, n_atoms: int) -> Times:
     """Return at most some hundred of the distinct times, evenly spread over their range.
 
-    Documents of a time that is left out are counted at the nearest one.
+    Observations of a time that is left out are counted at the nearest one.
     """
     if known.rows.shape[1] > 1:
         raise InvalidInput(
@@ -53,7 +52,7 @@ def chosen_times(known: Covariates, n_topics: int) -> Times:
             "use model.activation() for a table of all."
         )
     at = known.rows[:, 0]
-    most = int(np.clip(_MOST_CELLS // max(n_topics, 1), _FEWEST, _MOST))
+    most = int(np.clip(_MOST_CELLS // max(n_atoms, 1), _FEWEST, _MOST))
     if len(at) > most:
         grid = np.linspace(at[0], at[-1], most)
         at = np.unique(at[_nearest(at, grid)])
@@ -77,7 +76,7 @@ def _nearest(sorted_at: Float, wanted: Float) -> np.ndarray:
     return np.where(closer, left, right)
 
 
-def shown(label: Any) -> str:
+def shown(label: object) -> str:
     """Return a time as one writes it: a date without its midnight, a number without tails."""
     if isinstance(label, pd.Timestamp):
         text = label.tz_localize(None).isoformat(sep=" ")

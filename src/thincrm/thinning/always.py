@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from thincrm.data.covariates import Covariates, covariates
+from thincrm.data.covariates import CovariateLike, Covariates, covariates
 from thincrm.numerics.arrays import Float, Seed
 from thincrm.ports import GateEvidence
 from thincrm.thinning.base import ThinningFunction
@@ -32,7 +32,7 @@ class Always(ThinningFunction):
         "All {many} are open at all times: nothing comes or goes in this model."
     )
 
-    def prepare(self, t: Any) -> Covariates:
+    def prepare(self, t: CovariateLike) -> Covariates:
         """Return the distinct rows of `t`."""
         return covariates(t)
 
@@ -40,7 +40,9 @@ class Always(ThinningFunction):
         """Return the (empty) auxiliary variables of `n_atoms` atoms."""
         return AlwaysState(np.empty((n_atoms, 0)))
 
-    def log_odds(self, x: AlwaysState, prepared: Covariates, t: Any = None) -> Float:
+    def log_odds(
+        self, x: AlwaysState, prepared: Covariates, t: CovariateLike | None = None
+    ) -> Float:
         """Return (T, K) infinities: p = 1."""
         return np.full((_n_rows(prepared, t), len(x.nothing)), np.inf)
 
@@ -48,12 +50,16 @@ class Always(ThinningFunction):
         """Return (K,) zeros: there is nothing to have a density."""
         return np.zeros(len(x.nothing))
 
-    def mean_activation(self, prepared: Covariates, t: Any = None) -> Float:
+    def mean_activation(self, prepared: Covariates, t: CovariateLike | None = None) -> Float:
         """Return (T,) ones."""
         return np.ones(_n_rows(prepared, t))
 
     def pair_activation(
-        self, prepared: Covariates, s: Any, t: Any, coupling: Literal["independent", "comonotone"]
+        self,
+        prepared: Covariates,
+        s: CovariateLike,
+        t: CovariateLike,
+        coupling: Literal["independent", "comonotone"],
     ) -> Float:
         """Return (S, T) ones."""
         return np.ones((_n_rows(prepared, s), _n_rows(prepared, t)))
@@ -65,5 +71,5 @@ class Always(ThinningFunction):
         return x
 
 
-def _n_rows(prepared: Covariates, t: Any) -> int:
+def _n_rows(prepared: Covariates, t: CovariateLike | None) -> int:
     return len(prepared.rows if t is None else prepared.encode(t))

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from thincrm.data.covariates import Covariates
+from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.errors import InvalidInput
 from thincrm.files.checks import floats, need, places
 from thincrm.numerics.arrays import Float, Seed
@@ -30,7 +30,7 @@ class ThinningFunction:
     state: ClassVar[type[Any]]  # the named tuple of its auxiliary variables
     plain_words: ClassVar[str] = ""  # {one} and {many} stand for the atoms
 
-    def prepare(self, t: Any) -> Any:
+    def prepare(self, t: CovariateLike) -> Any:
         """Return what can be computed once from the covariates."""
         raise NotImplementedError
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from thincrm.data.covariates import Covariates, covariates
+from thincrm.data.covariates import CovariateLike, Covariates, covariates
 from thincrm.errors import InvalidInput
 from thincrm.numerics.arrays import ArrayLike, Float
 
@@ -71,7 +70,7 @@ def unit(known: Covariates, scale: float | Sequence[float] | None) -> Float:
     return values
 
 
-def scaled_rows(basis: Basis, t: Any) -> Float:
+def scaled_rows(basis: Basis, t: CovariateLike | None) -> Float:
     """Return covariates `t` (None: the distinct rows) as (T, C) floats in scaled units."""
     rows = basis.covariates.rows if t is None else basis.covariates.encode(t)
     return np.asarray(rows / basis.scale)
@@ -105,7 +104,7 @@ def squared_distance(a_TC: Float, b_LC: Float) -> Float:
 
 
 def start(
-    t: Any, scale: float | Sequence[float] | None, centres: ArrayLike | None, most: int
+    t: CovariateLike, scale: float | Sequence[float] | None, centres: ArrayLike | None, most: int
 ) -> tuple[Covariates, Float, Float]:
     """Return (covariates, scale, centres): the first lines of every `prepare`."""
     known = covariates(t)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import qmc
 
-from thincrm.data.covariates import Covariates, covariates
+from thincrm.data.covariates import CovariateLike, Covariates, covariates
 from thincrm.errors import InvalidInput, InvalidType, check_positive
 from thincrm.numerics.arrays import Float, Int, Seed, as_generator
 from thincrm.ports import GateEvidence
@@ -107,7 +107,7 @@ class Bump(ThinningFunction):
     def _spread(self) -> float:
         return float(self.length[1]) if isinstance(self.length, tuple | list) else 0.0
 
-    def prepare(self, t: Any) -> Window:
+    def prepare(self, t: CovariateLike) -> Window:
         """Return the distinct rows of `t`, their units, and the window of locations."""
         known = covariates(t)
         if self._kernel.one_sided and known.rows.shape[1] > 1:
@@ -129,7 +129,7 @@ class Bump(ThinningFunction):
         log_length = np.log(self._median) + self._spread * rng.standard_normal(n_atoms)
         return BumpState(location, log_length)
 
-    def log_odds(self, x: BumpState, prepared: Window, t: Any = None) -> Float:
+    def log_odds(self, x: BumpState, prepared: Window, t: CovariateLike | None = None) -> Float:
         """Return the (T, K) log p/(1-p) at the prepared rows, or at any covariates `t`."""
         log_open = self._log_open(x, prepared, _rows(prepared, t))
         return np.asarray(log_open - _log_shut(log_open))
@@ -143,7 +143,7 @@ class Bump(ThinningFunction):
         z = (x.log_length - np.log(self._median)) / self._spread
         return np.asarray(density - 0.5 * z * z - np.log(self._spread * np.sqrt(2 * np.pi)))
 
-    def mean_activation(self, prepared: Window, t: Any = None) -> Float:
+    def mean_activation(self, prepared: Window, t: CovariateLike | None = None) -> Float:
         """Return the (T,) prior means of p, exact up to quadrature over the length (1e-9)."""
         rows = _rows(prepared, t)
         length_TQ, weight_TQ = length_rule(
@@ -156,7 +156,11 @@ class Bump(ThinningFunction):
         return np.asarray((mean_TQ * weight_TQ).sum(1))
 
     def pair_activation(
-        self, prepared: Window, s: Any, t: Any, coupling: Literal["independent", "comonotone"]
+        self,
+        prepared: Window,
+        s: CovariateLike,
+        t: CovariateLike,
+        coupling: Literal["independent", "comonotone"],
     ) -> Float:
         """Return the (S, T) prior means of p_s p_t, or of the smaller of the two.
 
@@ -233,7 +237,7 @@ def _split(x_KD: Float) -> BumpState:
     return BumpState(x_KD[:, :-1], x_KD[:, -1])
 
 
-def _rows(prepared: Window, t: Any) -> Float:
+def _rows(prepared: Window, t: CovariateLike | None) -> Float:
     return prepared.covariates.rows if t is None else prepared.covariates.encode(t)
 
 

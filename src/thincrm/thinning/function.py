@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from thincrm.data.covariates import Covariates, covariates
+from thincrm.data.covariates import CovariateLike, Covariates, covariates
 from thincrm.errors import InvalidInput, InvalidType
 from thincrm.numerics.arrays import Float, Int, Seed, as_generator
 from thincrm.ports import GateEvidence
@@ -63,7 +63,7 @@ class FunctionThinning(ThinningFunction):
         if self.log_prior is not None and not callable(self.log_prior):
             raise InvalidType(f"log_prior must be callable or None, got {self.log_prior!r}.")
 
-    def prepare(self, t: Any) -> Covariates:
+    def prepare(self, t: CovariateLike) -> Covariates:
         """Return the distinct rows of `t`."""
         return covariates(t)
 
@@ -79,7 +79,9 @@ class FunctionThinning(ThinningFunction):
             raise InvalidInput("draw_x returned numbers that are not finite.")
         return FunctionState(value)
 
-    def log_odds(self, x: FunctionState, prepared: Covariates, t: Any = None) -> Float:
+    def log_odds(
+        self, x: FunctionState, prepared: Covariates, t: CovariateLike | None = None
+    ) -> Float:
         """Return the (T, K) log p/(1-p) at the prepared rows, or at any covariates `t`."""
         log_open, log_shut = _logs(self._probability(x.value, prepared, _rows(prepared, t)))
         return log_open - log_shut
@@ -96,14 +98,18 @@ class FunctionThinning(ThinningFunction):
             )
         return density
 
-    def mean_activation(self, prepared: Covariates, t: Any = None) -> Float:
+    def mean_activation(self, prepared: Covariates, t: CovariateLike | None = None) -> Float:
         """Return the (T,) prior means of p, by Monte Carlo with a fixed seed."""
         rows = _rows(prepared, t)
         means = [p_TK.mean(1) for (p_TK,) in self._samples(prepared, rows)]
         return np.asarray(np.mean(means, axis=0))
 
     def pair_activation(
-        self, prepared: Covariates, s: Any, t: Any, coupling: Literal["independent", "comonotone"]
+        self,
+        prepared: Covariates,
+        s: CovariateLike,
+        t: CovariateLike,
+        coupling: Literal["independent", "comonotone"],
     ) -> Float:
         """Return the (S, T) prior means of p_s p_t, or of the smaller, by Monte Carlo."""
         rows_S, rows_T = _rows(prepared, s), _rows(prepared, t)
@@ -170,7 +176,7 @@ class FunctionThinning(ThinningFunction):
             yield [self._probability(value, prepared, rows) for rows in several_rows]
 
 
-def _rows(prepared: Covariates, t: Any) -> Float:
+def _rows(prepared: Covariates, t: CovariateLike | None) -> Float:
     return prepared.rows if t is None else prepared.encode(t)
 
 

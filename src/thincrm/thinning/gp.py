@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from thincrm.data.covariates import CovariateLike
 from thincrm.errors import InvalidInput, check_count, check_finite, check_positive
 from thincrm.numerics.arrays import ArrayLike, Float, Int, Seed, as_generator
 from thincrm.ports import GateEvidence
@@ -82,7 +83,7 @@ class SigmoidGP(KernelThinning):
         if self.link not in _LINKS:
             raise InvalidInput(f"link must be 'probit' or 'logistic', got {self.link!r}.")
 
-    def prepare(self, t: Any) -> Basis:
+    def prepare(self, t: CovariateLike) -> Basis:
         """Return the whitened basis at the distinct rows of `t`, for every width."""
         known, scale, centres = start(t, self.scale, self.centres, self.max_centres)
         inner_MLL = self._covariance(centres, centres)
@@ -133,14 +134,14 @@ class SigmoidGP(KernelThinning):
         weights = mean_J + noise_KJ / np.sqrt(precision_J)
         return GPState(weights, rng.integers(0, len(self.widths), n_atoms))
 
-    def predictor(self, x: GPState, prepared: Basis, t: Any = None) -> Float:
+    def predictor(self, x: GPState, prepared: Basis, t: CovariateLike | None = None) -> Float:
         """Return the (T, K) values of the fields."""
         if t is None:
             return predictor(prepared.basis_MTJ, x.weights, x.width)
         basis_MTJ = self._basis_at(scaled_rows(prepared, t), prepared)
         return predictor(basis_MTJ, x.weights, x.width)
 
-    def log_odds(self, x: GPState, prepared: Basis, t: Any = None) -> Float:
+    def log_odds(self, x: GPState, prepared: Basis, t: CovariateLike | None = None) -> Float:
         """Return the (T, K) log p/(1-p) at the prepared rows, or at any covariates `t`."""
         eta_TK = self.predictor(x, prepared, t)
         if self.link == "logistic":
@@ -154,13 +155,17 @@ class SigmoidGP(KernelThinning):
         normal_KJ = 0.5 * (np.log(precision_J / (2 * np.pi)) - precision_J * gap_KJ**2)
         return np.asarray(normal_KJ.sum(1) - np.log(len(self.widths)))
 
-    def mean_activation(self, prepared: Basis, t: Any = None) -> Float:
+    def mean_activation(self, prepared: Basis, t: CovariateLike | None = None) -> Float:
         """Return the (T,) prior means of p."""
         roots = self._roots(prepared, scaled_rows(prepared, t))
         return mean_link(roots, self.bias_mean, _LINKS[self.link])
 
     def pair_activation(
-        self, prepared: Basis, s: Any, t: Any, coupling: Literal["independent", "comonotone"]
+        self,
+        prepared: Basis,
+        s: CovariateLike,
+        t: CovariateLike,
+        coupling: Literal["independent", "comonotone"],
     ) -> Float:
         """Return the (S, T) prior means of p_s p_t, or of the smaller of the two."""
         rows_SC, rows_TC = scaled_rows(prepared, s), scaled_rows(prepared, t)

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import gammaincinv, gammaln
 from scipy.stats import qmc
 
+from thincrm.data.covariates import CovariateLike
 from thincrm.errors import check_count, check_finite, check_positive
 from thincrm.files.checks import need
 from thincrm.numerics.arrays import ArrayLike, Float, Int, Seed, as_generator
@@ -84,7 +85,7 @@ class ProbitRVM(KernelThinning):
         check_count("max_centres", self.max_centres)
         check_finite("bias_mean", self.bias_mean)
 
-    def prepare(self, t: Any) -> Basis:
+    def prepare(self, t: CovariateLike) -> Basis:
         """Return the basis at the distinct rows of `t`, for every width."""
         known, scale, centres = start(t, self.scale, self.centres, self.max_centres)
         return Basis(known, scale, centres, self._basis(known.rows / scale, centres))
@@ -107,14 +108,14 @@ class ProbitRVM(KernelThinning):
         weights = self._mean(size) + rng.standard_normal((n_atoms, size)) / np.sqrt(precisions)
         return RVMState(weights, precisions, rng.integers(0, len(self.widths), n_atoms))
 
-    def predictor(self, x: RVMState, prepared: Basis, t: Any = None) -> Float:
+    def predictor(self, x: RVMState, prepared: Basis, t: CovariateLike | None = None) -> Float:
         """Return the (T, K) linear predictors F omega."""
         if t is None:
             return predictor(prepared.basis_MTJ, x.weights, x.width)
         basis_MTJ = self._basis(scaled_rows(prepared, t), prepared.centres)
         return predictor(basis_MTJ, x.weights, x.width)
 
-    def log_odds(self, x: RVMState, prepared: Basis, t: Any = None) -> Float:
+    def log_odds(self, x: RVMState, prepared: Basis, t: CovariateLike | None = None) -> Float:
         """Return the (T, K) log p/(1-p) at the prepared rows, or at any covariates `t`."""
         eta_TK = self.predictor(x, prepared, t)
         return probit_log_odds(eta_TK)
@@ -132,12 +133,16 @@ class ProbitRVM(KernelThinning):
         )
         return np.asarray((normal_KJ + gamma_KJ).sum(1) - np.log(len(self.widths)))
 
-    def mean_activation(self, prepared: Basis, t: Any = None) -> Float:
+    def mean_activation(self, prepared: Basis, t: CovariateLike | None = None) -> Float:
         """Return the (T,) prior means of p: a quasi-Monte Carlo mean over the precisions."""
         return mean_link(self._roots(prepared, scaled_rows(prepared, t)), self.bias_mean, PROBIT)
 
     def pair_activation(
-        self, prepared: Basis, s: Any, t: Any, coupling: Literal["independent", "comonotone"]
+        self,
+        prepared: Basis,
+        s: CovariateLike,
+        t: CovariateLike,
+        coupling: Literal["independent", "comonotone"],
     ) -> Float:
         """Return the (S, T) prior means of p_s p_t, or of the smaller of the two."""
         rows_SC, rows_TC = scaled_rows(prepared, s), scaled_rows(prepared, t)

@@ -88,7 +88,7 @@ def test_a_bad_row_is_named_or_counted(case, tmp_path):
     path.write_bytes(content)
     with pytest.raises(InvalidInput, match=f"^a.csv, {why}") as caught:
         tc.read_texts(path, date="date")
-    assert "skip_bad=True or --skip-bad" in str(caught.value)
+    assert "(skip_bad=True passes over such rows)" in str(caught.value)
     assert "\n" not in str(caught.value)
     found = tc.read_texts(path, date="date", skip_bad=True)
     assert found.texts == ["a"]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from thincrm import DependentIBP
+from thincrm import DependentIBP, write_report
 from thincrm.errors import InvalidInput
 
 SEED = 7
@@ -68,3 +68,9 @@ def test_the_same_seed_gives_the_same_bits(table, model):
 def test_bad_grids_are_refused(table):
     with pytest.raises(InvalidInput, match="shares must be"):
         DependentIBP(shares=(0.0,)).fit(table[0], t=table[1])
+
+
+def test_its_report_is_that_of_features(model, tmp_path):
+    page = write_report(model, tmp_path / "report.html").read_text("utf-8")
+    assert '"noun":"feature"' in page
+    assert '"GaussianCopula","' in page

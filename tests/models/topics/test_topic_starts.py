@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from thincrm.inference.chains import run_chain
 
 from thincrm.data.counts import as_counts, tokens
 from thincrm.data.covariates import covariates
-from thincrm.inference.chains import run_chain
 from thincrm.levy import BetaProcess, GammaProcess
 from thincrm.models.topics import guess as topic_guess
 from thincrm.models.topics.factors import (

@@ -6,11 +6,11 @@ from itertools import chain
 
 import numpy as np
 import pytest
+from thincrm.inference.chains import run_chain
 from topic_world import counts_of
 
 from thincrm.data.counts import as_counts, tokens
 from thincrm.data.covariates import covariates
-from thincrm.inference.chains import run_chain
 from thincrm.levy import BetaProcess, GammaProcess
 from thincrm.models.topics.factors import (
     GammaNegativeBinomialFactor,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from thincrm.data.reading.lines import MOST_BYTES, UTF8, check_file, lines, shown
 from thincrm.data.reading.parquet import parquet_batches, parquet_names
-from thincrm.errors import InvalidInput
+from thincrm.errors import InvalidInput, either
 
 __all__ = ["Row", "Tally", "column_names", "rows"]
 
@@ -48,7 +48,9 @@ class Tally:
         at = f", column {column}" if column else ""
         sentence = f"{self.path.name or self.path}, {row.unit} {row.number}{at}: {why}"
         if not self.skip:
-            raise InvalidInput(f"{sentence} (skip_bad=True or --skip-bad passes over such rows).")
+            raise InvalidInput(
+                f"{sentence} (", either("skip_bad=True", "--skip-bad"), " passes over such rows)."
+            )
         self.skipped += 1
         self.first = self.first or f"{sentence}."
 

@@ -13,9 +13,9 @@ import pandas as pd
 
 from thincrm.data.reading.dates import DateColumn
 from thincrm.data.reading.lines import UTF8, shown
-from thincrm.data.reading.rows import Row, Tally, column_names, rows
+from thincrm.data.reading.rows import Tally, column_names, rows
 from thincrm.data.reading.texts import number_in, plain
-from thincrm.errors import InvalidInput
+from thincrm.errors import InvalidInput, argument
 
 __all__ = ["Table", "read_table"]
 
@@ -30,8 +30,8 @@ class Table:
     ----------
     values : (N, C) DataFrame of float
         NaN where a cell is empty; the index is the `label` column, or the line.
-    t : (N,) Series or None
-        The covariate of each row: numbers or dates.
+    t : (N,) Series, (N, C) DataFrame or None
+        The covariate of each row: numbers or dates; several columns of numbers.
     lines : (N,) Index
         Where each row stands in the file; labels may repeat, lines do not.
     skipped : int
@@ -49,9 +49,10 @@ class Table:
 
 def read_table(
     path: str | Path,
-    covariate: str | None = None,
+    covariate: str | Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
     *,
+    date: str | None = None,
     label: str | None = None,
     date_format: str | None = None,
     encoding: str = UTF8,
@@ -63,10 +64,12 @@ def read_table(
     ----------
     path : path
         A table with an observation a row (.gz too).
-    covariate : str or None
-        The column that features may depend on: numbers or dates.
+    covariate : str, sequence of str or None
+        The column that features may depend on: numbers or dates. Several: numbers.
     columns : sequence of str or None
-        The columns of numbers to explain; None: all others that hold nothing but numbers.
+        The columns of numbers to model; None: all others that hold nothing but numbers.
+    date : str or None
+        A column of dates that features may depend on, instead of `covariate`.
     label : str or None
         A column with the rows' names; None: the first line says nothing of them.
     date_format : str or None
@@ -77,7 +80,8 @@ def read_table(
         Pass over rows that cannot be read, and count them.
     """
     known = column_names(path, encoding)
-    aside = [name for name in (covariate, label) if name is not None]
+    reader = _covariate_reader(covariate, date, date_format)
+    aside = [*reader.names, *([] if label is None else [label])]
     wanted = [name for name in known if name not in aside] if columns is None else list(columns)
     tally = Tally(Path(path), skip_bad)
     choice = None if columns is not None else _numeric(path, wanted, encoding)
@@ -86,7 +90,6 @@ def read_table(
         raise InvalidInput(f"{tally.path.name} has no column of numbers to explain.")
     values, labels, places = array("d"), list[Any](), list[Any]()
     unit = "line"
-    reader = _Covariate(covariate, date_format)
     for row in rows(path, list(dict.fromkeys([*aside, *kept])), encoding):
         column = ""
         try:
@@ -97,9 +100,10 @@ def read_table(
                 cells.append(_cell(row.cells[column]))
             column = label or ""
             name = None if label is None else _name(row.cells[label])
-            column = covariate or ""
-            reader.read(row)
+            for column in reader.names:
+                reader.read(row.cells[column])
         except ValueError as error:
+            reader.forget_half_a_row(len(places))
             tally.bad(row, str(error), column)
             continue
         values.extend(cells)
@@ -151,18 +155,30 @@ def _cell(value: Any) -> float:
     return number_in(value)
 
 
+def _covariate_reader(
+    covariate: str | Sequence[str] | None, date: str | None, form: str | None
+) -> _Covariate | _Covariates:
+    names = [covariate] if isinstance(covariate, str) else list(covariate or ())
+    if date is not None and names:
+        raise InvalidInput("Rows depend on date or on covariate: give one of them.")
+    if len(set(names)) < len(names):
+        raise InvalidInput(argument("covariate"), f" names a column twice: {', '.join(names)}.")
+    if len(names) > 1:
+        return _Covariates(names)
+    is_date = None if date is None and form is None else True
+    name = date if date is not None else next(iter(names), None)
+    return _Covariate(name, form, is_date)
+
+
 class _Covariate:
     """A column of numbers; of dates as soon as its first value is none."""
 
-    def __init__(self, name: str | None, form: str | None) -> None:
-        self.name, self.dates = name, DateColumn(form)
-        self.numbers: list[float] = []
-        self._is_date: bool | None = None if form is None else True
+    def __init__(self, name: str | None, form: str | None, is_date: bool | None) -> None:
+        self.names = [] if name is None else [name]
+        self.dates, self.numbers = DateColumn(form), list[float]()
+        self._is_date = is_date
 
-    def read(self, row: Row) -> None:
-        if self.name is None:
-            return
-        value = row.cells[self.name]
+    def read(self, value: object) -> None:
         if self._is_date is None:
             try:
                 number_in(value)
@@ -176,9 +192,30 @@ class _Covariate:
         else:
             self.numbers.append(number_in(value))
 
+    def forget_half_a_row(self, n_rows: int) -> None:
+        """Do nothing: the only value of a row is read last."""
+
     def series(self, index: pd.Index) -> pd.Series[Any] | None:
-        if self.name is None:
+        if not self.names:
             return None
         if self._is_date:
-            return self.dates.series(self.name).set_axis(index)
-        return pd.Series(self.numbers, index=index, name=self.name, dtype=float)
+            return self.dates.series(self.names[0]).set_axis(index)
+        return pd.Series(self.numbers, index=index, name=self.names[0], dtype=float)
+
+
+class _Covariates:
+    """Several columns of numbers."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.names, self.numbers = names, list[float]()
+
+    def read(self, value: object) -> None:
+        self.numbers.append(number_in(value))
+
+    def forget_half_a_row(self, n_rows: int) -> None:
+        """Drop what was read of a row before another of its cells was bad."""
+        del self.numbers[n_rows * len(self.names) :]
+
+    def series(self, index: pd.Index) -> pd.DataFrame:
+        table = np.array(self.numbers).reshape(len(index), len(self.names))
+        return pd.DataFrame(table, index=index, columns=pd.Index(self.names))

@@ -41,6 +41,7 @@ class DependentIBP(FeatureModel):
         As in FeatureModel.
     """
 
+    levy = None
     stores: ClassVar[tuple[type, ...]] = (*FeatureModel.stores, CopulaState)
     thinning = None
     weights = "binary"

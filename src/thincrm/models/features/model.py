@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
+from os import PathLike
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -29,8 +29,10 @@ from thincrm.models.features.state import (
 )
 from thincrm.models.features.storage import FeatureFiles
 from thincrm.models.features.tables import FeatureTables
+from thincrm.models.reported import refuse_options
 from thincrm.models.seeds import seed_of
 from thincrm.numerics.arrays import Float
+from thincrm.report.page import Page
 from thincrm.thinning import SigmoidGP
 
 __all__ = ["MOST_FEATURES", "FeatureModel"]
@@ -151,7 +153,9 @@ class FeatureModel(
         tags.input_tags.allow_nan = True
         return tags
 
-    def fit(self, X: Any, y: Any = None, *, t: Any = None, out: str | Path | None = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, t: Any = None, out: str | PathLike[str] | None = None
+    ) -> Self:
         """Fit to a table X (rows by columns, NaN where a cell is missing) with covariates t.
 
         Parameters
@@ -229,6 +233,13 @@ class FeatureModel(
         """Return the rows in standard units, sorted by covariate, holes marked."""
         standard = self.scale_.standard(value[np.argsort(at.row, kind="stable")])
         return as_table(standard, at.trials, shared)
+
+    def report_page(self, **options: object) -> Page:
+        """Return the page of `thincrm.write_report`; it has no options."""
+        from thincrm.models.features.report import feature_page  # noqa: PLC0415 - a page's weight
+
+        refuse_options(options, "feature")
+        return feature_page(self)
 
     def fit_transform(self, X: Any, y: Any = None, *, t: Any = None) -> Float:
         """Fit, then return the rows' usages of the features."""

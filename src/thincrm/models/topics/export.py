@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from thincrm.files import write_file
+from thincrm.inference.diagnostics import Diagnostics
 from thincrm.models import arviz_groups
-from thincrm.models.diagnostics import Diagnostics
 from thincrm.models.tables import flat
 from thincrm.models.topics import ldavis
 from thincrm.models.topics.predictions import TopicPredictions
@@ -72,5 +72,5 @@ class TopicExport(TopicPredictions, Diagnostics):
         check_is_fitted(self)
         prepared = ldavis.prepare(self._tables, self.counts_)
         if path is not None:
-            Path(path).write_text(ldavis.page(prepared), "utf-8")
+            write_file(path, ldavis.page(prepared).encode())
         return prepared

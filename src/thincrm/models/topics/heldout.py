@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thincrm.data.counts import as_counts, split_words, tokens
-from thincrm.errors import InvalidInput, check_between
+from thincrm.errors import InvalidInput, check_between, either
 from thincrm.inference.driver import Watch
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.predict.perplexity import PerplexitySoFar
@@ -28,8 +28,9 @@ def hold_out(counts: Any, heldout: Any, seed: int) -> tuple[Any, Any]:
         counts, held = split_words(counts, check_between("heldout", heldout, 0.0, 1.0), seed)
         if held.sum() == 0 or counts.sum() == 0:
             raise InvalidInput(
-                f"heldout={heldout} takes none of the words, or all: documents are too short for "
-                "this share."
+                either("heldout=", "--heldout "),
+                f"{heldout} takes none of the words, or all: documents are too short for this "
+                "share.",
             )
         return counts, held
     held = as_counts(heldout, "heldout")

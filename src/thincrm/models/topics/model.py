@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from pathlib import Path
+from os import PathLike
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -37,6 +37,7 @@ from thincrm.models.topics.storage import TopicFiles
 from thincrm.models.topics.tables import TopicTables
 from thincrm.models.topics.usage import TopicEvidence, Usage
 from thincrm.models.topics.usage_counts import DocumentTopics
+from thincrm.report.page import Page
 from thincrm.thinning import Always, ProbitRVM, SigmoidGP
 
 __all__ = ["TopicModel"]
@@ -194,7 +195,7 @@ class TopicModel(
         y: Any = None,
         *,
         t: Any = None,
-        out: str | Path | None = None,
+        out: str | PathLike[str] | None = None,
         heldout: Any = None,
     ) -> Self:
         """Fit to documents X (counts, or texts) with covariates t (numbers or dates).
@@ -306,6 +307,12 @@ class TopicModel(
     def _parts(self, known: Covariates) -> Parts:
         documents = tokens(self.counts_)
         return Parts(shards_of(documents, known.row.astype(np.int32)), facts_of(documents))
+
+    def report_page(self, **options: object) -> Page:
+        """Return the page of `thincrm.write_report`; options: texts, static."""
+        from thincrm.models.topics.report import topic_page  # noqa: PLC0415 - a page's weight
+
+        return topic_page(self, **options)
 
     def fit_transform(self, X: Any, y: Any = None, *, t: Any = None) -> Any:
         """Fit, then return the documents' shares of topics."""

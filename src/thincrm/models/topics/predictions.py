@@ -43,7 +43,8 @@ class TopicPredictions(TopicResults):
     def transform(self, X: Any, t: Any = None) -> Any:
         """Return (D, K) the expected share of each topic in each document, new or old.
 
-        Averaged over five draws, spread evenly over all, topics matched. Documents without t may come from any time.
+        Averaged over five draws, spread evenly over all, topics matched. Documents without t may
+        come from any time.
         """
         check_is_fitted(self)
         counts = self._counts(X, reset=False)

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from thincrm.data.counts import as_counts
 from thincrm.data.covariates import Covariates
-from thincrm.errors import check_positive
+from thincrm.errors import InvalidInput, check_positive
 from thincrm.files.checks import need
 from thincrm.inference.run_log import ChainState
 from thincrm.models.base import Factors
@@ -22,6 +22,7 @@ from thincrm.models.topics.usage import MOST_SHAPE
 __all__ = ["TopicFiles"]
 
 _DATA = {"counts", "vocabulary", "named", "vectorizer"}
+_FREE_WORDS, _WORDS_PER_CELL = 2**16, 64
 _HELDOUT = "heldout"  # only of a model that has some
 
 
@@ -47,9 +48,15 @@ class TopicFiles(StoredModel):
         return params
 
     def _pack_data(self) -> dict[str, Any]:
+        words = pack_words(self.vocabulary_)
+        if isinstance(words, int) and not _can_be_nameless(self.counts_):
+            raise InvalidInput(
+                f"X has {words} columns and words in only {self.counts_.nnz} cells: leave out the "
+                "empty columns, files do not hold so many words without a name."
+            )
         data = {
             "counts": self.counts_,
-            "vocabulary": pack_words(self.vocabulary_),
+            "vocabulary": words,
             "named": hasattr(self, "feature_names_in_"),
             "vectorizer": self._packed_vectorizer,
         }
@@ -70,6 +77,9 @@ class TopicFiles(StoredModel):
             self.heldout_ = _checked_counts(data[_HELDOUT])
             need(self.heldout_.shape == self.counts_.shape, "the held-out counts")
         n_documents, n_words = self.counts_.shape
+        bare = isinstance(data["vocabulary"], int)
+        need(not bare or _can_be_nameless(self.counts_), "the number of words")
+        need(not bare or (data["named"] is False and data["vectorizer"] is None), "the words")
         self.vocabulary_ = unpack_words(data["vocabulary"], n_words)
         self.n_features_in_ = n_words
         if data["named"] is True:
@@ -97,6 +107,11 @@ class TopicFiles(StoredModel):
         learned = place.state.own.burstiness * MOST_SHAPE <= 1.0 + 1e-9
         fixed = place.state.own.burstiness == self.burstiness
         need(learned if self.burstiness is None else fixed, "the burstiness")
+
+
+def _can_be_nameless(counts: Any) -> bool:
+    """Tell whether so many words may be kept as a number: a small file must not claim billions."""
+    return bool(counts.shape[1] <= _FREE_WORDS + _WORDS_PER_CELL * counts.nnz)
 
 
 def _checked_counts(found: Any) -> Any:

@@ -3,22 +3,18 @@ function drawHeader() {
   const {diagnosis} = data;
   const name = data.time.name ? `${data.time.name} ` : '';
   const span = times.length > 1 ? `, ${name}${data.time.labels[0]} to ${data.time.labels[times.length - 1]}` : '';
-  const setting = (key) => data.settings.find(([name]) => name === key)[1];
-  byId('facts').replaceChildren(`${data.corpus.rows}${span} · ${data.corpus.columns}`, el('br'), el('small', {},
-    `${data.settings[0][1]} · ${data.settings[1][1]} · ${setting('Sweeps')} sweeps · seed ${setting('Seed')} · ${setting('Version')}`));
-  const [low, high] = diagnosis.number.band;
+  byId('facts').replaceChildren([`${data.corpus.rows}${span}`, data.corpus.columns].filter(Boolean).join(' · '), el('br'), el('small', {}, data.summary));
   const good = diagnosis.ok && !diagnosis.cautions.length;
   const stat = (value, name) => el('div', {class: 'stat'}, el('b', {}, value), el('span', {}, name));
+  const [low, high] = diagnosis.number?.band ?? [];
   byId('diagnosis').replaceChildren(
-    stat(low === high ? String(low) : `${low}–${high}`, `${data.noun}s (90 %)`),
+    ...(diagnosis.number ? [stat(low === high ? String(low) : `${low}–${high}`, `${data.noun}s (90 %)`)] : []),
     stat(count(diagnosis.draws), diagnosis.draws === 1 ? 'draw' : 'draws'),
     stat(count(diagnosis.chains), diagnosis.chains === 1 ? 'chain' : 'chains'),
     el('div', {class: `light ${good ? 'good' : 'doubt'}`},
       el('b', {}, good ? 'The draws can be trusted' : 'Read with care'),
       el('span', {}, diagnosis.verdict), ...diagnosis.cautions.map((caution) => el('span', {}, caution))));
 }
-
-const TRACE_NAMES = {n_topics: 'Number of topics', n_features: 'Number of features', log_joint: 'Log joint density', log_likelihood: 'Log likelihood'};
 
 function histogram(width) {
   const {values, counts} = data.diagnosis.number;
@@ -33,7 +29,7 @@ function histogram(width) {
   d3.select(picture).selectAll('rect').data(values).enter().append('rect').attr('class', 'bar-mark')
     .attr('x', (value) => x(value - 0.42)).attr('width', x(0.84) - x(0))
     .attr('y', (_, i) => y(counts[i])).attr('height', (_, i) => bottom - y(counts[i]));
-  picture.append(drawnAxis(d3.axisBottom(x).tickValues(x.ticks(width / 60).filter(Number.isInteger))
+  picture.append(drawnAxis(d3.axisBottom(x).tickValues(x.ticks(width / 60).filter((n) => Number.isInteger(n) && n >= 0))
     .tickFormat(d3.format('d')).tickSizeOuter(0), `0 ${bottom}`));
   return picture;
 }
@@ -45,7 +41,7 @@ function tracePicture(trace, width) {
   const y = linear(...d3.extent(d3.merge(trace.chains.map((chain) => chain.values))), bottom, 8);
   const line = d3.line().x(([sweep]) => x(sweep)).y(([, value]) => y(value));
   return svg('svg', {class: 'trace', viewBox: `0 0 ${width} ${height}`, width, height, role: 'img',
-    'aria-label': `${TRACE_NAMES[trace.name] ?? trace.name} after every sweep`},
+    'aria-label': `${trace.title} after every sweep`},
   valueAxis(y, left, width - 10, 3, y.tickFormat(3, Math.abs(y.domain()[0]) >= 1e5 ? 's' : undefined)),
   drawnAxis(d3.axisBottom(x).ticks(5).tickSizeOuter(0), `0 ${bottom}`),
   ...trace.chains.map((chain, i) => svg('path', {class: 'curve thin', stroke: ramp()[(1 + 3 * i) % 8],
@@ -59,25 +55,31 @@ function table(head, rows) {
       el(i ? 'td' : 'th', i ? {} : {scope: 'row'}, value)))))));
 }
 
-// `checks(width)` are further sections, of topics only.
+function numberInUse(width) {
+  const {diagnosis} = data;
+  if (!diagnosis.number) return [];
+  return [el('h3', {}, `How many ${data.noun}s?`),
+    el('p', {class: 'note'}, `${diagnosis.number.mean} on average, ${diagnosis.number.band.join(' to ')} with 90 % ` +
+      `probability, over ${plural(diagnosis.draws, 'draw')} of ${plural(diagnosis.chains, 'chain')}; ${data.noun}s that are in use.`),
+    histogram(width)];
+}
+
+// `checks(width)` are further sections of a model's own.
 function drawModel(body, checks = () => []) {
   const {diagnosis} = data;
   const width = Math.max(Math.min(body.clientWidth, 640), 280);
   body.append(
     el('p', {class: `verdict ${diagnosis.ok ? 'good' : 'doubt'}`}, diagnosis.verdict),
     ...diagnosis.cautions.map((caution) => el('p', {class: 'verdict doubt'}, caution)),
-    el('h3', {}, `How many ${data.noun}s?`),
-    el('p', {class: 'note'}, `${diagnosis.number.mean} on average, ${diagnosis.number.band.join(' to ')} with 90 % ` +
-      `probability, over ${plural(diagnosis.draws, 'draw')} of ${plural(diagnosis.chains, 'chain')}; ${data.noun}s that are in use.`),
-    histogram(width));
+    ...numberInUse(width));
   for (const trace of diagnosis.traces) {
-    body.append(el('h3', {}, TRACE_NAMES[trace.name] ?? trace.name),
+    body.append(el('h3', {}, trace.title),
       el('p', {class: 'note'}, 'After every sweep, one line per chain; it should have no trend in the last two thirds.'),
       tracePicture(trace, width));
   }
   body.append(...checks(width), el('h3', {}, 'Do the draws agree?'),
     table(['quantity', ...diagnosis.table.columns], diagnosis.table.rows),
-    el('h3', {}, 'What was learned'), table(['', 'mean', '90 % band', ''], data.learned),
+    ...(data.learned.length ? [el('h3', {}, 'What was learned'), table(['', 'mean', '90 % band', ''], data.learned)] : []),
     el('h3', {}, 'What was chosen'), table(['', '', ''], data.settings),
     el('h3', {}, 'How to read this page'),
     ...data.reading.map((text) => el('p', {}, text)));

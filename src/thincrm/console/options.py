@@ -1,0 +1,93 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "CHAINS",
+    "DRAWS",
+    "SEED",
+    "SWEEPS",
+    "THINNING",
+    "Covariates",
+    "DateColumn",
+    "DateFormat",
+    "Draws",
+    "Encoding",
+    "Json",
+    "Metadata",
+    "NumChains",
+    "NumSweeps",
+    "OutFile",
+    "OutRun",
+    "Quiet",
+    "RandomSeed",
+    "Run",
+    "SkipBad",
+    "TextColumn",
+    "Thinning",
+    "Threads",
+]
+
+SWEEPS, DRAWS, CHAINS, SEED, THINNING = 600, 100, 1, 0, "gp"
+
+Run = Annotated[Path, typer.Argument(help="The folder of a run.", show_default=False)]
+OutRun = Annotated[
+    Path, typer.Option("--out", help="Folder for the run, new or empty.", show_default=False)
+]
+OutFile = Annotated[
+    Path | None, typer.Option("--out", help="File to write.", show_default="in the run's folder")
+]
+TextColumn = Annotated[
+    str | None, typer.Option("--text", help="Column with the texts.", show_default="text")
+]
+DateColumn = Annotated[
+    str | None,
+    typer.Option("--date", help="Column with the dates. For a folder of text files: name."),
+]
+Covariates = Annotated[
+    list[str] | None,
+    typer.Option("--covariate", help="Column of numbers, instead of a date. May be repeated."),
+]
+DateFormat = Annotated[
+    str | None,
+    typer.Option(help="Format of the dates, such as %d/%m/%Y.", show_default="any usual format"),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        help="How letters are written in tables and texts: latin-1, cp1252, ...",
+        show_default="utf-8, or as in the run",
+    ),
+]
+Metadata = Annotated[
+    Path | None,
+    typer.Option(
+        help="Table with dates and covariates. For a folder of text files, its column file names "
+        "the files; for counts, it has one row per document."
+    ),
+]
+SkipBad = Annotated[
+    bool, typer.Option("--skip-bad", help="Skip rows that cannot be read, and count them.")
+]
+NumSweeps = Annotated[int, typer.Option("--sweeps", help="Gibbs sweeps per chain.", min=1)]
+Draws = Annotated[int, typer.Option(help="Posterior draws kept per chain.", min=1)]
+NumChains = Annotated[int, typer.Option("--chains", help="Independent chains.", min=1)]
+RandomSeed = Annotated[
+    int, typer.Option("--seed", help="Random seed: the same seed gives the same result.", min=0)
+]
+Threads = Annotated[int | None, typer.Option(help="Threads.", show_default="one per core", min=1)]
+Thinning = Annotated[
+    str,
+    typer.Option(
+        "--thinning",
+        help="Prior of the activation curves: gp (Gaussian process), rvm (relevance vector "
+        "machine), bump (one bump per curve); always = static model.",
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but notes and errors.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]

@@ -1,0 +1,53 @@
+"""What a command says: sentences and tables, or nothing, or one JSON object."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+
+from rich.console import Console, RenderableType
+
+from thincrm.errors import in_shell
+from thincrm.printable import printable
+
+__all__ = ["Voice", "say_skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Where words go. Quiet: nowhere; JSON: only the result is printed, as one object."""
+
+    quiet: bool = False
+    json: bool = False
+
+    @property
+    def silent(self) -> bool:
+        """Return whether no sentences are printed."""
+        return self.quiet or self.json
+
+    def say(self, what: RenderableType) -> None:
+        """Print a sentence as it is, or something that rich draws."""
+        if self.silent:
+            return
+        plain = isinstance(what, str)
+        said = printable(in_shell(what)) if isinstance(what, str) else what
+        Console().print(said, markup=False, highlight=False, soft_wrap=plain)
+
+    def result(self, **found: object) -> None:
+        """Print the result for another program."""
+        if self.json:
+            known = {name: _or_null(value) for name, value in found.items()}
+            print(json.dumps(known, default=str, allow_nan=False))
+
+
+def say_skipped(voice: Voice, skipped: int, first: str = "") -> None:
+    """Say how many rows could not be read, and which was the first."""
+    if skipped:
+        more = f"; the first: {first}" if first else "."
+        voice.say(f"{skipped:,} bad rows were skipped{more}")
+
+
+def _or_null(value: object) -> object:
+    """Return None for a number that JSON does not have, such as the error of a single draw."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,123 @@
+"""`thincrm features`: from a table with missing cells to a run."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from thincrm.console import options as o
+from thincrm.console.data_columns import TableColumns
+from thincrm.console.once import OnceCommand
+from thincrm.console.output_places import check_run_place
+from thincrm.console.stopping import end_of, resumable
+from thincrm.console.voice import Voice
+
+if TYPE_CHECKING:
+    from thincrm.models.features.terminal import FeatureTerminal
+
+__all__ = ["add_commands", "features", "terminal"]
+
+_EXAMPLES = """\
+Example: thincrm features table.csv --covariate gdp --label country --out run
+
+Example: thincrm features stations.csv --covariate lon --covariate lat --weights real --out run
+"""
+
+
+class Weights(StrEnum):
+    """What a row that uses a feature takes of it."""
+
+    binary = "binary"
+    real = "real"
+
+
+class Gates(StrEnum):
+    """Who shares a gate."""
+
+    observation = "observation"
+    row = "row"
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add the model's commands."""
+    app.command(cls=OnceCommand, epilog=_EXAMPLES)(features)
+
+
+def terminal() -> FeatureTerminal:
+    """Return how the model is shown and used on the command line."""
+    from thincrm.models.features.terminal import FeatureTerminal  # noqa: PLC0415 - help is quick
+
+    return FeatureTerminal()
+
+
+def features(
+    table: Annotated[
+        Path,
+        typer.Argument(
+            help="A .csv, .tsv, .jsonl or .parquet file; empty cells are missing.",
+            show_default=False,
+        ),
+    ],
+    out: o.OutRun,
+    covariate: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Column that features depend on: numbers or dates. May be repeated (numbers)."
+        ),
+    ] = None,
+    date: Annotated[
+        str | None, typer.Option(help="Column of dates that features depend on.")
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Column of numbers to model. May be repeated.", show_default="all numeric columns"
+        ),
+    ] = None,
+    label: Annotated[str | None, typer.Option(help="Column with the names of the rows.")] = None,
+    date_format: o.DateFormat = None,
+    encoding: o.Encoding = None,
+    skip_bad: o.SkipBad = False,
+    max_features: Annotated[
+        int, typer.Option(help="Truncation: more features than needed.", min=1)
+    ] = 20,
+    weights: Annotated[
+        Weights, typer.Option(help="A feature is present or not, or has a weight in each row.")
+    ] = Weights.binary,
+    gates: Annotated[
+        Gates,
+        typer.Option(help="Features are switched for each observation, or for each covariate row."),
+    ] = Gates.observation,
+    thinning: o.Thinning = o.THINNING,
+    sweeps: o.NumSweeps = o.SWEEPS,
+    draws: o.Draws = o.DRAWS,
+    chains: o.NumChains = o.CHAINS,
+    seed: o.RandomSeed = o.SEED,
+    threads: o.Threads = None,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> None:
+    """Find latent features that depend on a covariate, in a table with missing cells."""
+    from thincrm.models.features import fit_command as work  # noqa: PLC0415 - help is quick
+
+    check_run_place(out)
+    how = TableColumns(
+        date, tuple(covariate or ()), tuple(column or ()), label, date_format, skip_bad, encoding
+    )
+    settings = work.FeatureSettings(
+        max_features=max_features,
+        weights=weights.value,
+        gates=gates.value,
+        n_sweeps=sweeps,
+        n_draws=draws,
+        n_chains=chains,
+        random_state=seed,
+        n_threads=threads,
+        quiet=quiet,
+    )
+    with resumable(out):
+        complete = work.fit_features(Voice(quiet, json), table, how, thinning, settings, out)
+    end_of(out, complete)

@@ -1,0 +1,54 @@
+"""The work of `thincrm features`: read, fit, keep how it was read, show."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Literal, TypedDict
+
+from thincrm.console.chosen_factors import thinning_named
+from thincrm.console.data_columns import TableColumns
+from thincrm.console.run_source import new_run
+from thincrm.console.show_run import keep_results, show_run
+from thincrm.console.voice import Voice, say_skipped
+from thincrm.models.features.model import FeatureModel
+from thincrm.models.features.table_source import read_rows
+from thincrm.models.features.terminal import FeatureTerminal
+
+__all__ = ["FeatureSettings", "fit_features"]
+
+
+class FeatureSettings(TypedDict):
+    """Settings of a FeatureModel."""
+
+    max_features: int
+    weights: Literal["binary", "real"]
+    gates: Literal["observation", "row"]
+    n_sweeps: int
+    n_draws: int
+    n_chains: int
+    random_state: int
+    n_threads: int | None
+    quiet: bool
+
+
+def fit_features(
+    voice: Voice,
+    path: Path,
+    how: TableColumns,
+    thinning: str,
+    settings: FeatureSettings,
+    out: Path,
+) -> bool:
+    """Fit a feature model, keep it in `out`, show it; tell whether it got to its end."""
+    factor = thinning_named(thinning)
+    table = read_rows(path, how)
+    say_skipped(voice, table.skipped, table.first_skipped)
+    n_rows, n_columns = table.values.shape
+    missing = int(table.values.isna().to_numpy().sum())
+    voice.say(f"{n_rows:,} rows, {n_columns:,} columns, {missing:,} missing cells.")
+    model = FeatureModel(thinning=factor, **settings)
+    place = new_run(out, asdict(how) | {"source": path.name, "kind": "table"})
+    model.fit(table.values, t=table.t, out=place)
+    keep_results(model, out)
+    return show_run(voice, FeatureTerminal(), model, out, table.skipped)

@@ -1,0 +1,59 @@
+"""Tables of numbers from files: one to fit, and new ones for a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from thincrm.console.data_columns import TableColumns
+from thincrm.console.run_source import kept_reading
+from thincrm.data.reading import Table, read_table
+from thincrm.data.reading.lines import UTF8
+from thincrm.errors import InvalidInput
+from thincrm.models.features.model import FeatureModel
+from thincrm.numerics.waiting import telling
+from thincrm.printable import printable
+
+__all__ = ["read_new_rows", "read_rows"]
+
+
+def read_rows(path: Path, how: TableColumns) -> Table:
+    """Read a table: its numeric columns, and the covariates of its rows."""
+    if how.date and how.covariates:
+        raise InvalidInput("Features depend on --date or on --covariate: give one of them.")
+    with telling(f"reading {printable(path.name)}"):
+        return read_table(
+            path,
+            how.covariates,
+            how.columns or None,
+            date=how.date,
+            label=how.label,
+            date_format=how.date_format,
+            encoding=how.encoding or UTF8,
+            skip_bad=how.skip_bad,
+        )
+
+
+def read_new_rows(run: Path, model: FeatureModel, path: Path, how: TableColumns) -> Table:
+    """Read a table like that of the run, unless options say otherwise."""
+    before = kept_reading(run)
+    if not (how.date or how.covariates):
+        covariates = before.get("covariates")
+        how = replace(
+            how,
+            date=_name(before, "date"),
+            covariates=tuple(map(str, covariates)) if isinstance(covariates, list) else (),
+        )
+    how = replace(
+        how,
+        columns=tuple(str(name) for name in model.columns_),
+        label=how.label or _name(before, "label"),
+        encoding=how.encoding or _name(before, "encoding"),
+        date_format=how.date_format or _name(before, "date_format"),
+    )
+    return read_rows(path, how)
+
+
+def _name(before: dict[str, object], key: str) -> str | None:
+    found = before.get(key)
+    return found if isinstance(found, str) else None

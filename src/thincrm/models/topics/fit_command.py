@@ -1,0 +1,72 @@
+"""The work of `thincrm topics`: read, count words, fit, keep the source, show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, TypedDict
+
+from thincrm.console.chosen_factors import thinning_named
+from thincrm.console.data_columns import DocumentColumns
+from thincrm.console.run_source import new_run
+from thincrm.console.show_run import keep_results, show_run
+from thincrm.console.voice import Voice, say_skipped
+from thincrm.data.reading import Counts
+from thincrm.data.vocabulary import count_words
+from thincrm.models.topics.corpus import read_corpus
+from thincrm.models.topics.model import TopicModel
+from thincrm.models.topics.terminal import TopicTerminal
+
+__all__ = ["TopicSettings", "WordChoice", "fit_topics"]
+
+
+class WordChoice(TypedDict):
+    """Which words to count, as of `choose_words`."""
+
+    min_count: int
+    min_df: int | float
+    max_df: int | float
+    tfidf_share: float | None
+    stop_words: str | None
+    ngrams: int
+    vocabulary: Path | None
+
+
+class TopicSettings(TypedDict):
+    """Settings of a TopicModel."""
+
+    max_topics: int | Literal["grow"]
+    n_sweeps: int
+    n_draws: int
+    n_chains: int
+    random_state: int
+    n_threads: int | None
+    quiet: bool
+
+
+def fit_topics(
+    voice: Voice,
+    path: Path,
+    how: DocumentColumns,
+    words: WordChoice,
+    thinning: str,
+    settings: TopicSettings,
+    heldout: float | None,
+    out: Path,
+) -> bool:
+    """Fit a topic model, keep it in `out`, show it; tell whether it got to its end."""
+    factor = thinning_named(thinning)
+    corpus = read_corpus(path, how, how.words)
+    say_skipped(voice, corpus.skipped, corpus.first_skipped)
+    model = TopicModel(thinning=factor, **settings)
+    if isinstance(corpus.documents, Counts):
+        counts, texts = corpus.documents, None
+    else:
+        texts = corpus.documents
+        counts, vectorizer = count_words(texts, **words)
+        # texts are counted here, once; the model keeps the vectoriser for new ones
+        model.vectorizer = model.vectorizer_ = vectorizer
+    voice.say("{:,} documents, {:,} words.".format(*counts.counts.shape))
+    place = new_run(out, corpus.reading, texts, corpus.names)
+    model.fit(counts, t=corpus.t, out=place, heldout=heldout)
+    keep_results(model, out)
+    return show_run(voice, TopicTerminal(), model, out, corpus.skipped)

@@ -1,0 +1,144 @@
+"""The numbers behind the views of a topic model's report, ready for JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from thincrm.models.curves import SHAPES
+from thincrm.models.topics.draw import similarity
+from thincrm.models.topics.report.allocation import Allocation
+from thincrm.models.topics.report.dating import dated
+from thincrm.models.topics.report.documents import Documents, chosen_documents
+from thincrm.models.topics.report.matching import matches
+from thincrm.models.topics.report.periods import periods_of
+from thincrm.models.topics.report.quotations import Passages, checked_texts
+from thincrm.models.topics.report.settings import LEARNED, READING, topic_settings
+from thincrm.models.topics.report.sizes import sizes
+from thincrm.models.topics.report.vocabulary import chosen_words, searchable, vocabulary
+from thincrm.models.topics.report.words import words_by_period
+from thincrm.numerics.arrays import Int
+from thincrm.report.diagnosis import diagnosis
+from thincrm.report.packed_curves import PackedCurve, curves_of
+from thincrm.report.plain_words import learned
+from thincrm.report.times import Times, chosen_times
+
+if TYPE_CHECKING:
+    from thincrm.models.topics.model import TopicModel
+
+__all__ = ["topic_data"]
+
+_SIMILAR = 4
+
+
+def topic_data(model: TopicModel, texts: object) -> dict[str, object]:
+    """Return everything the page shows of a fitted topic model, ready for JSON."""
+    names, passages_from = checked_texts(texts, model.counts_.shape[0])
+    times = chosen_times(model.covariates_, model.draws_[-1].tokens.size)
+    matched, periods = matches(model), periods_of(model.covariates_)
+    allocation = Allocation(model, matched)
+    words = chosen_words(model)
+    code = searchable(model, words)
+    passages = None if passages_from is None else Passages(model, allocation, words, passages_from)
+    documents = Documents(model, names)
+    told, quoted = chosen_documents(model, documents, passages, periods)
+    dates = dated(model, quoted, periods)
+    spoken = words_by_period(allocation, periods, words, code)
+    words["code"] = np.searchsorted(code, words["code"])
+    parts = [a | b | c for a, b, c in zip(sizes(model, matched), spoken, told, strict=True)]
+    line, settings = topic_settings(model)
+    return {
+        "noun": "topic",
+        "corpus": _corpus(model),
+        "time": times.data,
+        "shapes": list(SHAPES),
+        "topics": _topics(model, times, words, parts),
+        "documents": documents.data(dates),
+        "vocabulary": vocabulary(model, code, periods),
+        "diagnosis": diagnosis(model, "topic"),
+        "summary": line,
+        "settings": settings,
+        "learned": learned(model.draws_, LEARNED),
+        "reading": READING,
+    }
+
+
+def _corpus(model: TopicModel) -> dict[str, object]:
+    documents, words = model.counts_.shape
+    tokens = int(model.counts_.sum())
+    return {
+        "tokens": tokens,
+        "rows": f"{documents:,} documents",
+        "columns": f"{words:,} different words, {tokens:,} in all",
+    }
+
+
+def _topics(
+    model: TopicModel, times: Times, words: pd.DataFrame, parts: list[dict[str, object]]
+) -> list[dict[str, object]]:
+    """Return the topics, the largest first; a topic's place is its number everywhere."""
+    opened, share = _curves(model, times)
+    shape_KS, lives = model.shapes(), _lives(model, times)
+    coherence = model.coherence() if model.counts_.shape[1] > 1 else None
+    last = model.draws_[-1]
+    order = np.argsort(-last.tokens, kind="stable")
+    users = np.bincount(last.documents.indices, minlength=order.size)[order]
+    alike = _similar(last.theta[:, order])
+    rows = words.groupby("topic")
+    return [
+        {
+            "tokens": int(last.tokens[place]),
+            "documents": int(users[k]),
+            "coherence": None if coherence is None else round(float(coherence[k]), 3),
+            "presence": round(float(shape_KS["presence"][k]), 3),
+            "shape": [round(float(shape_KS[name][k]), 3) for name in SHAPES],
+            "first": lives[0][k],
+            "last": lives[1][k],
+            "open": opened[k],
+            "share": share[k],
+            "words": _word_rows(rows.get_group(k)),
+            "similar": alike[k],
+            **parts[k],
+        }
+        for k, place in enumerate(order)
+    ]
+
+
+def _word_rows(words: pd.DataFrame) -> list[list[float]]:
+    """Return code, probability and band of words, four digits each."""
+    numbers = words[["mean", "lower", "upper"]].to_numpy(float)
+    return [
+        [int(code), *(float(f"{x:.4g}") for x in row)]
+        for code, row in zip(words["code"].to_numpy(int), numbers, strict=True)
+    ]
+
+
+def _curves(model: TopicModel, times: Times) -> tuple[list[PackedCurve], list[PackedCurve]]:
+    """Return, per topic, curves of the activation and of the share of words, with bands."""
+    wide, narrow = model.activation(times.labels, 0.9), model.activation(times.labels, 0.5)
+    n_times = len(times.labels)
+    return curves_of(wide, narrow, n_times), curves_of(wide, narrow, n_times, "share", "share_")
+
+
+def _lives(model: TopicModel, times: Times) -> list[list[list[float]]]:
+    """Return lower, median and upper of each topic's first and last activity, as numbers."""
+    return [
+        [
+            times.numbers(row).tolist()
+            for row in zip(t["lower"], t["median"], t["upper"], strict=True)
+        ]
+        for t in (model.first_active(), model.last_active())
+    ]
+
+
+def _similar(theta_PK: np.ndarray) -> list[list[list[float]]]:
+    """Return, per topic, the topics with the most similar words, and how similar."""
+    affinity_KK = similarity(theta_PK, theta_PK)
+    np.fill_diagonal(affinity_KK, -1.0)
+    nearest: Int = np.argsort(-affinity_KK, axis=1, kind="stable")[:, :_SIMILAR]
+    return [
+        [[int(j), round(float(affinity_KK[k, j]), 3)] for j in row if j != k]
+        for k, row in enumerate(nearest)
+    ]

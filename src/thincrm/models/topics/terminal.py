@@ -1,0 +1,144 @@
+"""A topic model on the command line: its table, and `infer`, `date` and `evaluate` of its runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from rich.table import Table
+
+from thincrm.console.data_columns import DocumentColumns
+from thincrm.console.model_terminal import ModelTerminal, RunCommand
+from thincrm.console.run_source import kept_texts
+from thincrm.console.terminal_tables import (
+    MOST_ATOMS,
+    MOST_SHOWN,
+    CurveTable,
+    plain_table,
+    say_written,
+    value_text,
+)
+from thincrm.data.counts import split_words
+from thincrm.data.reading import Counts
+from thincrm.data.writing import write_csv
+from thincrm.errors import check_between
+from thincrm.models.topics.corpus import read_new_documents
+from thincrm.models.topics.model import TopicModel
+from thincrm.numerics.arrays import Float
+
+__all__ = ["TopicTerminal"]
+
+_WORDS = 8
+
+
+class TopicTerminal(ModelTerminal[TopicModel]):
+    """How a topic model is shown and used."""
+
+    def table(self, model: TopicModel) -> Table:
+        """Return the largest topics: share of words, activation curve, most probable words."""
+        curves = model.activation()
+        shape = (int(curves["topic"].max()) + 1, len(model.covariates_.rows))
+        open_KT = curves["mean"].to_numpy().reshape(shape)
+        grid = CurveTable(model.covariates_, "topic", "words", "most probable words")
+        share_K = curves["share"].to_numpy().reshape(shape) @ grid.weight_T
+        words = model.topics(_WORDS).groupby("topic")["word"].agg(lambda w: " ".join(map(str, w)))
+        for topic in range(min(shape[0], MOST_ATOMS)):
+            grid.add(topic, f"{100 * share_K[topic]:.1f} %", open_KT[topic], words[topic])
+        return grid.table
+
+    def heldout(self, model: TopicModel) -> dict[str, float]:
+        """Return the perplexity of words that the run held out."""
+        if model.heldout_ is None:
+            return {}
+        found = model.perplexity()
+        return {
+            "perplexity": found.value,
+            "monte_carlo_error": found.error,
+            "held_out_words": found.n_words,
+        }
+
+    def texts(self, run: Path, model: TopicModel) -> pd.Series[str] | None:
+        """Return the run's texts."""
+        return kept_texts(run, model.counts_.shape[0])
+
+    def infer(
+        self, command: RunCommand, model: TopicModel, corpus: Path, how: DocumentColumns
+    ) -> None:
+        """Write (documents, topics) shares."""
+        found = read_new_documents(command.run, model, corpus, how, dated=True)
+        share = model.transform(found.documents, t=found.t)
+        table = pd.DataFrame(share, index=found.index)
+        table.columns = pd.Index([f"topic{topic}" for topic in range(share.shape[1])])
+        write_csv(table, command.out, index=True, float_format="%.6g")
+        shown = plain_table(str(found.index.name), "largest topics")
+        for place, row in zip(table.index[:MOST_SHOWN], share, strict=False):
+            top = np.argsort(-row)[:4]
+            largest = " ".join(f"{k} ({100 * row[k]:.0f} %)" for k in top)
+            shown.add_row(value_text(place), largest)
+        dated = "of their time" if found.t is not None else "of any time"
+        how_read = f"read as documents {dated}"
+        say_written(command.voice, shown, command.out, len(table), how_read, found.skipped)
+
+    def date(
+        self,
+        command: RunCommand,
+        model: TopicModel,
+        corpus: Path,
+        how: DocumentColumns,
+        level: float,
+    ) -> None:
+        """Write the most probable time of each document, with an interval."""
+        check_between("level", level, 0.0, 1.0)
+        found = read_new_documents(command.run, model, corpus, how, dated=False)
+        table = _intervals(model.predict_time(found.documents), level).set_axis(found.index)
+        write_csv(table, command.out, index=True)
+        shown = plain_table(str(found.index.name), "most probable", "probability", "from", "to")
+        for place, row in table.head(MOST_SHOWN).iterrows():
+            shown.add_row(
+                value_text(place),
+                value_text(row["time"]),
+                f"{row['probability']:.2f}",
+                value_text(row["lower"]),
+                value_text(row["upper"]),
+            )
+        width = f"intervals of {100 * level:g} %"
+        say_written(command.voice, shown, command.out, len(table), width, found.skipped)
+
+    def evaluate(
+        self, command: RunCommand, model: TopicModel, again: TopicModel, share: float, seed: int
+    ) -> dict[str, float]:
+        """Return the perplexity of held-out words, and that of word frequencies alone."""
+        train, heldout = split_words(model.counts_, share, seed)
+        again.set_params(vectorizer=None)
+        again.fit(Counts(train, model.vocabulary_), t=model.covariates_, heldout=heldout)
+        found = again.perplexity(heldout)
+        seen = np.asarray(train.sum(axis=0)).reshape(-1) + 0.5
+        words = np.asarray(heldout.sum(axis=0)).reshape(-1)
+        unigram = np.exp(-(words @ np.log(seen / seen.sum())) / words.sum())
+        return {
+            "perplexity": found.value,
+            "monte_carlo_error": found.error,
+            "perplexity_of_word_frequencies": float(unigram),
+            "held_out_words": found.n_words,
+            "topics": float(again.n_topics_.mean()),
+        }
+
+
+def _intervals(chance: pd.DataFrame, level: float) -> pd.DataFrame:
+    """Return the most probable time of each row, and the quantiles around it."""
+    values: Float = chance.to_numpy()
+    below = np.cumsum(values, axis=1)
+    tail = (1.0 - level) / 2.0
+    last = values.shape[1] - 1
+    low = np.minimum((below < tail).sum(axis=1), last)
+    high = np.minimum((below < 1.0 - tail).sum(axis=1), last)
+    best = values.argmax(axis=1)
+    return pd.DataFrame(
+        {
+            "time": chance.columns[best],
+            "probability": values[np.arange(len(values)), best],
+            "lower": chance.columns[low],
+            "upper": chance.columns[high],
+        }
+    )

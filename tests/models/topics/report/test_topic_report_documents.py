@@ -1,0 +1,207 @@
+"""Words and documents of topics in a report: counts by period, passages, dates, held-out words."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from report_cases import SETTINGS, corpus, dates, fitted, texts_of
+
+import thincrm as tc
+from thincrm.data.covariates import covariates
+from thincrm.errors import InvalidInput, InvalidType
+from thincrm.models.topics.report import allocation as allocating
+from thincrm.models.topics.report.allocation import Allocation, expected_tokens
+from thincrm.models.topics.report.data import topic_data
+from thincrm.models.topics.report.heldout import heldout_rows
+from thincrm.models.topics.report.matching import matches
+from thincrm.models.topics.report.periods import periods_of
+from thincrm.models.topics.report.sizes import kernel_lengths, open_weights
+from thincrm.models.topics.report.vocabulary import chosen_words
+from thincrm.models.topics.report.words import words_by_period
+from thincrm.thinning import Always, Bump
+
+
+@pytest.fixture(scope="module")
+def model():
+    return fitted()
+
+
+@pytest.fixture(scope="module")
+def data(model):
+    return topic_data(model, texts_of(model))
+
+
+@pytest.mark.parametrize("burstiness", [None, 0.0], ids=["labels kept", "labels not kept"])
+def test_every_token_is_given_to_topics(burstiness):
+    model = fitted(burstiness=burstiness)
+    assert (model.draws_[-1].labels is None) == (burstiness == 0.0)
+    allocation = Allocation(model, matches(model))
+    cells = allocation.cells(0, model.counts_.shape[0])
+    assert cells.shape == (model.counts_.nnz, model.shapes().shape[0])
+    assert cells.min() >= 0
+    given = cells.sum(axis=1)
+    assert np.all(given <= model.counts_.data + 1e-9)
+    assert given.sum() > 0.9 * model.counts_.sum()  # the rest: topics that the last draw has not
+    last = model.draws_[-1]
+    tokens = np.asarray(last.documents.sum(axis=0)).ravel()[np.argsort(-last.tokens, kind="stable")]
+    np.testing.assert_allclose(cells.sum(axis=0)[0], tokens[0], rtol=0.3)
+    parts = [allocation.cells(d, d + 1) for d in range(model.counts_.shape[0])]
+    np.testing.assert_allclose(np.concatenate(parts), cells, rtol=1e-9)
+
+
+@pytest.mark.parametrize("burstiness", [None, 0.0], ids=["labels kept", "labels not kept"])
+def test_a_few_documents_at_a_time_count_the_same(burstiness, monkeypatch):
+    model = fitted(burstiness=burstiness)
+    matched, periods, words = matches(model), periods_of(model.covariates_), chosen_words(model)
+    known = np.arange(12)
+    whole = words_by_period(Allocation(model, matched), periods, words, known)
+    monkeypatch.setattr(allocating, "_MOST_PAIRS", 50)
+    few = Allocation(model, matched)
+    assert len(list(few.blocks())) > 20
+    assert words_by_period(few, periods, words, known) == whole
+    cells = few.cells(0, model.counts_.shape[0])
+    document = np.repeat(np.arange(model.counts_.shape[0]), np.diff(model.counts_.indptr))
+    for k, topic in enumerate(whole):
+        through = np.bincount(periods.period[document], cells[:, k], periods.number)
+        np.testing.assert_allclose(topic["through"], through, atol=0.5 + 1e-9)
+        for code, counted in zip(topic["codes"], topic["counts"], strict=True):
+            mine = np.where(model.counts_.indices == code, cells[:, k], 0.0)
+            counts = np.bincount(periods.period[document], mine, periods.number)
+            np.testing.assert_allclose(counted, counts, atol=0.5 + 1e-9)
+
+
+def test_without_labels_tokens_go_to_topics_by_bayes_rule():
+    model = fitted(burstiness=0.0)
+    draw, counts = model.draws_[-1], model.counts_
+    total = draw.concentration * counts.shape[1] + draw.tokens
+    cell, topic, expected = expected_tokens(counts, draw, total, 3, 6)
+    for d in (3, 4, 5):
+        for c in range(counts.indptr[d], counts.indptr[d + 1]):
+            n_K = draw.documents[[d]].toarray()[0]
+            weight = n_K * draw.theta[counts.indices[c]]
+            mine = np.bincount(topic[cell == c], expected[cell == c], n_K.size)
+            np.testing.assert_allclose(mine, counts.data[c] * weight / weight.sum(), rtol=1e-5)
+
+
+def test_periods_are_equal_and_hold_every_document():
+    years = covariates(np.array([1790, 1791, 1850, 2026, 2026]))
+    periods = periods_of(years)
+    assert set(np.diff(periods.edges)) == {6.0}
+    assert periods.number == 40
+    assert periods.period.tolist() == [0, 0, 10, 39, 39]
+    days = periods_of(covariates(dates([1900, 1900, 1901])))
+    assert set(np.diff(days.edges)) == {10.0}
+    fractions = periods_of(covariates(np.array([0.1, 0.2, 0.4])))
+    assert fractions.period.tolist() == [0, 1, 2]
+    assert periods_of(covariates(np.zeros(3))).edges.tolist() == [-0.5, 0.5]
+
+
+def test_words_by_period_are_counts(model, data):
+    periods = periods_of(model.covariates_)
+    totals = np.array(data["vocabulary"]["totals"])
+    through = np.array([topic["through"] for topic in data["topics"]])
+    assert np.all(through.sum(axis=0) <= totals + len(through))  # rounded one by one
+    assert through.sum() > 0.9 * totals.sum()
+    year = corpus()[1]
+    assert totals.size == periods.number == 20
+    assert totals.tolist() == [model.counts_[year == 1900 + b].sum() for b in range(20)]
+    for topic in data["topics"]:
+        counts = np.array(topic["counts"])
+        assert counts.shape == (len(topic["codes"]), 20)
+        assert np.all(counts.sum(axis=0) <= np.array(topic["through"]) + counts.shape[0])
+        most = counts.sum(axis=1)
+        assert np.all(np.diff(most) <= 20)  # the most frequent first, up to rounding
+
+
+def test_passages_are_the_texts_with_topics_of_words(model, data):
+    texts = texts_of(model)
+    best = model.word_tokens().to_numpy().argmax(axis=1)
+    agree = []
+    for topic in data["topics"]:
+        assert topic["quotations"]
+        for quotation in topic["quotations"]:
+            document = data["documents"][quotation["document"]]
+            pieces = quotation["text"]
+            joined = "".join(x if isinstance(x, str) else x[0] for x in pieces)
+            assert joined.strip("… ") in texts[int(document["name"])]
+            for word, k, percent in (x for x in pieces if not isinstance(x, str)):
+                assert 0 <= k < len(data["topics"])
+                assert 0 < percent <= 100
+                agree.append(best[int(word)] == k)
+    assert np.mean(agree) > 0.6
+
+
+def test_documents_of_a_topic_are_spread_over_time(model, data):
+    longest = max(data["topics"], key=lambda topic: topic["tokens"])
+    named = [q["document"] for q in longest["quotations"]] + [d for d, _ in longest["others"]]
+    assert len(named) == len(set(named))
+    years = {data["documents"][number]["at"] for number in named}
+    assert len(years) > 5
+
+
+def test_dates_of_quoted_documents(model, data):
+    dated = [document for document in data["documents"] if "dates" in document]
+    assert 10 <= len(dated) <= 24
+    early = [d for d in dated if d["at"] < 1906]
+    late = [d for d in dated if d["at"] > 1914]
+    for document in dated:
+        chance, band = document["dates"]["chance"], document["dates"]["band"]
+        assert len(chance) == 20
+        assert max(chance) == 999
+        assert band == sorted(band)
+    middle = [np.mean([d["dates"]["band"][1] for d in part]) for part in (early, late)]
+    assert middle[0] < 8 < 12 < middle[1]  # words of the corpus change in 1908 and 1912
+
+
+def test_one_time_has_no_dates():
+    model = fitted(t=lambda year: 0 * year, thinning=Always(), n_sweeps=6)
+    data = topic_data(model, None)
+    assert not [document for document in data["documents"] if "dates" in document]
+    assert all("text" not in q for topic in data["topics"] for q in topic["quotations"])
+
+
+def lengths_of(model):
+    return kernel_lengths(model, matches(model))
+
+
+def test_lengths_of_kernels(model):
+    assert len(lengths_of(model)) == model.shapes().shape[0]
+    assert len(open_weights(model, matches(model))) == model.shapes().shape[0]
+    lengths = [float(text.split()[0]) for text in lengths_of(model)]
+    span, widths = 19, model.thinning_.widths
+    assert span / max(widths) ** 0.5 - 0.1 <= min(lengths)
+    assert max(lengths) <= span / min(widths) ** 0.5 + 0.1
+    dated = fitted(t=dates, thinning=Bump(length=0.2), n_sweeps=6)
+    assert set(lengths_of(dated)) == {"3.8 years"}
+    assert set(lengths_of(fitted(thinning=Always(), n_sweeps=6))) == {None}
+    always = lengths_of(fitted(n_background=1))
+    assert always.count(None) == 1
+
+
+def test_held_out_words_are_told_with_their_error(model, tmp_path):
+    counts, year = corpus()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few topics are allowed here
+        one = tc.TopicModel(**SETTINGS).fit(counts, t=year, heldout=0.2)
+        still = tc.TopicModel(thinning=Always(), **SETTINGS).fit(counts, t=year, heldout=0.2)
+    rows = heldout_rows(one, still)
+    assert [row[0] for row in rows] == ["this model", "static model"]
+    found = one.perplexity()
+    assert rows[0][1:] == [f"{found.value:.1f}", f"{found.error:.2g}", f"{found.n_words:,}"]
+    assert len(heldout_rows(one, None)) == 1
+    assert heldout_rows(model, None) is None
+    with pytest.raises(InvalidInput, match="static was fitted to other words"):
+        heldout_rows(one, model)
+    with pytest.raises(InvalidInput, match="model has none"):
+        heldout_rows(model, still)
+    with pytest.raises(InvalidType, match="static must be a TopicModel, got int"):
+        heldout_rows(one, 3)
+    page = tc.write_report(one, tmp_path / "r.html", static=still).read_text()
+    assert f'"static model","{rows[1][1]}"' in page
+
+
+def test_names_of_documents_are_those_of_the_index(model):
+    names = [f"letter {i}" for i in range(model.counts_.shape[0])]
+    data = topic_data(model, pd.Series(texts_of(model), index=names))
+    assert {document["name"] for document in data["documents"]} <= set(names)
