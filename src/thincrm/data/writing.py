@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from thincrm.files import write_file
 __all__ = ["write_csv"]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet may take a cell's start for
+_INSIDE = re.compile(r"([;|\t])(?=[=+\-@])")  # a spreadsheet may cut there, with or without commas
 _SAFE_KINDS = "biufcmM"  # NumPy's letters for numbers and times
 
 
@@ -37,4 +39,7 @@ def write_csv(
 
 
 def _harmless(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+    if not isinstance(cell, str):
+        return cell
+    cell = _INSIDE.sub(r"\1'", cell)
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell

@@ -18,6 +18,7 @@ from thincrm.data.writing import write_csv
 from thincrm.errors import CannotWrite, InvalidInput
 from thincrm.experiments import pictures
 from thincrm.files import make_folder
+from thincrm.printable import printable
 
 __all__ = ["Desk", "number", "open_table"]
 
@@ -38,7 +39,8 @@ class Desk:
 
     def say(self, what: Any) -> None:
         """Print a table, or a sentence as it is."""
-        self._console.print(what, markup=False, highlight=False, soft_wrap=isinstance(what, str))
+        said = printable(what) if isinstance(what, str) else what
+        self._console.print(said, markup=False, highlight=False, soft_wrap=isinstance(what, str))
 
     def state(self, how: str) -> None:
         """Print how the experiment was run, and how long it took."""

@@ -13,6 +13,7 @@ from thincrm.experiments.baselines import has_tomotopy, late_samples
 from thincrm.experiments.daters import N_DRAWS, steps
 from thincrm.experiments.desk import Desk, number, open_table
 from thincrm.experiments.settings import Settings
+from thincrm.printable import printable
 
 __all__ = ["show_decades", "show_perplexity", "show_topics"]
 
@@ -96,7 +97,7 @@ def show_topics(settings: Settings, out: Path) -> None:
         chance = part["probability"].map("{:.3f}".format)
         columns.append(part["word"].astype(str) + " (" + chance + ")")
     for row in zip(*columns, strict=True):
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     desk.say(table)
     for name, words in topics.PAPER.items():
         desk.say(f"The paper's topic on {name}: {', '.join(words)}.")

@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import Covariates, covariates
+from thincrm.data.notes import note_many_values, note_one_value
 from thincrm.data.rounding import rounded
 from thincrm.errors import InvalidInput, Sentence, check_count, either
 from thincrm.inference.diagnostics import Diagnostics
@@ -32,6 +33,7 @@ from thincrm.models.seeds import seed_of
 from thincrm.models.stored import StoredModel
 from thincrm.models.tables import AtomTables, flat, scalar, write_tables
 from thincrm.numerics.arrays import Float
+from thincrm.numerics.waiting import telling
 from thincrm.ports import LevyMeasure, Problem
 from thincrm.thinning.base import ThinningFunction
 
@@ -114,7 +116,8 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
         """Run the chains of a new fit: data and covariates are known."""
         self._schedule()
         self.thinning_ = self._factors().thinning
-        self.prepared_ = self.thinning_.prepare(self._known())
+        with telling("preparing the covariates", quiet=bool(self.quiet)):
+            self.prepared_ = self.thinning_.prepare(self._known())
         with self._run_log(out) as log:
             self._sample(log)
 
@@ -130,8 +133,9 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
         )
 
     def _covariates(self, t: Any, n_rows: int) -> Covariates:
+        given, varies = t is not None, getattr(self.thinning, "varies", True)
         if t is None:
-            if getattr(self.thinning, "varies", True):
+            if varies:
                 warnings.warn(
                     Sentence(
                         "No covariate",
@@ -152,7 +156,11 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
             raise InvalidInput(
                 f"X and t have inconsistent numbers of samples: [{n_rows}, {known.row.size}]."
             )
-        return self._fewer_rows(known)
+        if given and varies:
+            note_one_value(known, self.unit, self.atoms)
+        fewer = self._fewer_rows(known)
+        note_many_values(fewer)
+        return fewer
 
     def _fewer_rows(self, known: Covariates) -> Covariates:
         """Return covariates with at most `max_rows` rows, and say so."""

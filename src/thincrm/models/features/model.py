@@ -11,6 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import validate_data
 
 from thincrm.data.covariates import Covariates
+from thincrm.data.notes import refuse_empty
 from thincrm.data.tables import as_numbers, column_names, refuse_infinite, scale_of
 from thincrm.errors import InvalidInput, check_count
 from thincrm.levy import BetaProcess
@@ -192,6 +193,7 @@ class FeatureModel(
 
     def _values(self, X: Any, *, reset: bool) -> Float:
         """Return checked values; remember (reset) or check the columns."""
+        refuse_empty(X, "Y", "rows")
         checked = validate_data(
             self, as_numbers(X), reset=reset, dtype=np.float64, ensure_all_finite=False
         )

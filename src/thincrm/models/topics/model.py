@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from thincrm.data.counts import as_counts, is_text, tokens
 from thincrm.data.covariates import Covariates
+from thincrm.data.notes import note_long_document, refuse_empty
 from thincrm.data.reading.counts import same_words
 from thincrm.errors import InvalidInput, check_count
 from thincrm.inference.driver import Watch
@@ -231,6 +232,7 @@ class TopicModel(
                 "topics were silent.",
                 stacklevel=2,
             )
+        note_long_document(np.asarray(counts.sum(axis=1)).reshape(-1))
         self.covariates_ = self._covariates(t, counts.shape[0])
         self.seed_ = seed_of(self.random_state)
         self.counts_, self.heldout_ = hold_out(counts, heldout, self.seed_)
@@ -267,6 +269,7 @@ class TopicModel(
             X, names = X.counts, X.vocabulary
             if not reset and names is not None:
                 same_words(names, self.vocabulary_)
+        refuse_empty(X, "X", "documents")
         checked = validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False
         )
