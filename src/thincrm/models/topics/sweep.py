@@ -117,12 +117,14 @@ def token_message(problem: TopicProblem, state: TopicState) -> TokenMessage:
     return TokenMessage(rates_of(problem, state), state.own.seats, sizes_of(problem))
 
 
-def rates_of(problem: TopicProblem, state: TopicState) -> Rates:
+def rates_of(
+    problem: TopicProblem, state: TopicState, weights: Callable[..., Rates] = token_rates
+) -> Rates:
     """Return the token weights, in pieces, of topics that take part; those asleep weigh nothing."""
     own = state.own
     usage, log_odds = spread(usage_of(problem, state), log_odds_of(problem, state.x))
     usage, log_odds = usage.of(own.seats), log_odds[:, own.seats]
-    rates = token_rates(usage, log_odds, own.theta, own.burstiness, problem.facts.longest)
+    rates = weights(usage, log_odds, own.theta, own.burstiness, problem.facts.longest)
     if own.asleep is not None:
         still = np.flatnonzero(own.asleep[own.seats])
         rates.gain_K[still] = rates.shape_K[still] = rates.unused_TK[:, still] = 0.0
@@ -199,14 +201,17 @@ WITHOUT_WORDS: tuple[Update, ...] = (redraw_shape, redraw_masses, redraw_bursts)
 
 
 def redraw_globals(
-    rng: np.random.Generator, problem: TopicProblem, state: TopicState
+    rng: np.random.Generator,
+    problem: TopicProblem,
+    state: TopicState,
+    without_words: tuple[Update, ...] = WITHOUT_WORDS,
 ) -> TopicState:
     """Redraw what words say nothing of while other threads draw the topics, independent of it."""
     moved = state
 
     def meanwhile() -> None:
         nonlocal moved
-        for update in WITHOUT_WORDS:
+        for update in without_words:
             moved = update(rng, problem, moved)
 
     new = redraw_topics(rng, problem, state, meanwhile).own
