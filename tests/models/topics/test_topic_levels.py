@@ -99,7 +99,7 @@ def tokens_for_tables(found, state):
 
 def open_everywhere(rng, problem, state):
     """Expose masses to all documents, shut ones too."""
-    odds = np.repeat(problem.thinning.log_odds(state.x, None), problem.likelihood.factor.n_levels, 0)
+    odds = np.repeat(problem.thinning.log_odds(state.x, None), len(SIZES["odds"]), axis=0)
     return np.where(odds > -np.inf, state.evidence.trials[:, None], 0)
 
 

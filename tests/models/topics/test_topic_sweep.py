@@ -127,9 +127,7 @@ def weights_that_fade(usage, log_odds_TK, *rest):
 def test_wrong_token_weights_are_rejected(name, wrong):
     class Twin(TopicLikelihood):
         def message(self, problem, state):
-            return TokenMessage(
-                rates_of(problem, state, wrong), state.own.seats, sizes_of(problem)
-            )
+            return TokenMessage(rates_of(problem, state, wrong), state.own.seats, sizes_of(problem))
 
     def change(problem):
         return with_likelihood(Twin, problem)

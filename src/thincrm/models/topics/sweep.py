@@ -33,7 +33,13 @@ from thincrm.models.topics.usage import (
     padded,
     token_rates,
 )
-from thincrm.models.topics.words import draw_topics, redraw_burstiness, redraw_concentration
+from thincrm.models.topics.words import (
+    URN_LAW,
+    UrnLaw,
+    draw_topics,
+    redraw_burstiness,
+    redraw_concentration,
+)
 from thincrm.numerics.arrays import Bool, Float, Int
 from thincrm.numerics.streams import fresh_key
 from thincrm.ports import GateEvidence
@@ -173,12 +179,14 @@ def redraw_shape(rng: np.random.Generator, problem: TopicProblem, state: TopicSt
     return state.with_own(shape=shape)
 
 
-def redraw_bursts(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
+def redraw_bursts(
+    rng: np.random.Generator, problem: TopicProblem, state: TopicState, law: UrnLaw = URN_LAW
+) -> TopicState:
     """Redraw the burstiness, where it is learned."""
     if problem.likelihood.burstiness is not None:
         return state
     n_fresh, above_J = int(state.evidence.counts.sum(dtype=np.int64)), state.evidence.above.sum(1)
-    moved = redraw_burstiness(rng, n_fresh, above_J, state.own.burstiness)
+    moved = redraw_burstiness(rng, n_fresh, above_J, state.own.burstiness, law)
     return state.with_own(burstiness=moved)
 
 
