@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 import thincrm as tc
-from thincrm.inference import run_log as journal
-from thincrm.models.codec import CODEC
+from thincrm.inference import run_log
+from thincrm.models.codec import codec
 
 SETTINGS = {
     "max_topics": 6, "n_sweeps": 18, "n_draws": 5, "n_chains": 2, "n_threads": 1,
@@ -41,7 +41,7 @@ def bits(model):
     """Return everything a fit gives, as bytes."""
     found = []
     for draw in model.draws_:
-        content, arrays = CODEC.encode(draw)
+        content, arrays = codec().encode(draw)
         found.append((content, {name: (a.dtype, a.tobytes()) for name, a in arrays.items()}))
     table = model.trace_.reset_index()
     return found, [*table.columns], table.to_numpy().tobytes()
@@ -74,7 +74,7 @@ def kill_again_and_again(folder, n_kills, seed):
 
 
 if __name__ == "__main__":
-    journal.CHECKPOINT_SECONDS, journal._LARGEST_SHARE = 0.0, 1e9
+    run_log.CHECKPOINT_SECONDS, run_log._LARGEST_SHARE = 0.0, 1e9
     fit()  # compiled once, for all children
     what, folder, *numbers = sys.argv[1:]
     if what == "fit":

@@ -16,7 +16,7 @@ import thincrm as tc
 from thincrm.errors import CannotWrite, InvalidInput, RunInUse
 from thincrm.files import disk
 from thincrm.files.lock import Lock
-from thincrm.inference import run_log as journal
+from thincrm.inference import run_log
 
 SCRIPT = Path(__file__).with_name("small_run.py")
 GROWING = {"max_topics": "grow", "n_sweeps": 66, "n_chains": 1, "burstiness": 0.0}
@@ -31,8 +31,8 @@ class Killed(BaseException):
 
 @pytest.fixture(autouse=True)
 def _checkpoint_after_every_sweep(monkeypatch):
-    monkeypatch.setattr(journal, "CHECKPOINT_SECONDS", 0.0)
-    monkeypatch.setattr(journal, "_LARGEST_SHARE", 1e9)
+    monkeypatch.setattr(run_log, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(run_log, "_LARGEST_SHARE", 1e9)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def whole():
 
 def stop_after(monkeypatch, n_sweeps, how):
     """Raise `how` in the note of sweep number `n_sweeps`."""
-    note, seen = journal.Journal.note, []
+    note, seen = run_log.RunLog.note, []
 
     def counting(self, *args):
         seen.append(0)
@@ -50,8 +50,8 @@ def stop_after(monkeypatch, n_sweeps, how):
             raise how
         note(self, *args)
 
-    monkeypatch.setattr(journal.Journal, "note", counting)
-    return lambda: monkeypatch.setattr(journal.Journal, "note", note)
+    monkeypatch.setattr(run_log.RunLog, "note", counting)
+    return lambda: monkeypatch.setattr(run_log.RunLog, "note", note)
 
 
 def test_a_run_gives_what_a_fit_gives(tmp_path, whole):
