@@ -6,7 +6,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from thincrm.data.writing import write_csv
-from thincrm.models.tables import write_tables
+from thincrm.models.atom_tables import write_tables
 
 BAD = ["=1+1\r=2", "=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "\n=1", '=HYPERLINK("x")']
 

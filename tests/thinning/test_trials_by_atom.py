@@ -10,7 +10,7 @@ from test_function import WAVE
 from thincrm.ports import GateEvidence
 from thincrm.testing import assert_passed, assert_rejected, exact_rank_test
 from thincrm.thinning import Bump, ProbitRVM, SigmoidGP
-from thincrm.thinning.counts import move_counts
+from thincrm.thinning.count_moves import move_counts
 from thincrm.thinning.moves import move_precisions, move_weights, move_width, refresh
 
 pytestmark = pytest.mark.joint

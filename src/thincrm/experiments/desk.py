@@ -16,7 +16,7 @@ from rich.table import Table
 import thincrm
 from thincrm.data.writing import write_csv
 from thincrm.errors import CannotWrite, InvalidInput
-from thincrm.experiments import pictures
+from thincrm.experiments import topic_pictures
 from thincrm.files import make_folder
 from thincrm.printable import printable
 
@@ -90,7 +90,7 @@ class Desk:
     def draw(self, draw: Callable[[Any, Any], Any], results: Any) -> None:
         """Save the picture, or say why there is none."""
         path = self.out / f"{self.name}.png"
-        if pictures.save(draw, results, path):
+        if topic_pictures.save(draw, results, path):
             self.say(f"{path} written")
         else:
             self.say(

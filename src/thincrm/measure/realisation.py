@@ -11,8 +11,8 @@ import pandas as pd
 
 from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.errors import InvalidInput
-from thincrm.measure.base import check_interval
-from thincrm.measure.pictures import plot_realisation
+from thincrm.measure.measure_plots import plot_realisation
+from thincrm.measure.random_measure import check_interval
 from thincrm.numerics.arrays import Bool, Float
 
 __all__ = ["Realisation"]

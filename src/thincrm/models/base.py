@@ -28,14 +28,14 @@ from thincrm.inference.driver import Watch, run_chains
 from thincrm.inference.engine import Threads
 from thincrm.inference.run_log import RunLog
 from thincrm.inference.schedule import Schedule
+from thincrm.models.atom_tables import AtomTables, flat, scalar, write_tables
 from thincrm.models.reported import Reported
 from thincrm.models.seeds import seed_of
 from thincrm.models.stored import StoredModel
-from thincrm.models.tables import AtomTables, flat, scalar, write_tables
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.waiting import telling
 from thincrm.ports import LevyMeasure, Problem
-from thincrm.thinning.base import ThinningFunction
+from thincrm.thinning.member import ThinningFunction
 
 __all__ = ["Factors", "Model", "Parts"]
 

@@ -38,9 +38,9 @@ from thincrm.numerics.arrays import Float, Int, Seed, as_generator
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.slice import slice_move
 from thincrm.ports import GateEvidence
-from thincrm.thinning.base import ThinningFunction
 from thincrm.thinning.basis import check_widths
 from thincrm.thinning.links import PROBIT, gate_term
+from thincrm.thinning.member import ThinningFunction
 
 __all__ = [
     "MOVES",

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from thincrm.data.covariates import Covariates
 from thincrm.data.notes import refuse_empty
-from thincrm.data.tables import as_numbers, column_names, refuse_infinite, scale_of
+from thincrm.data.table_values import as_numbers, column_names, refuse_infinite, scale_of
 from thincrm.errors import InvalidInput, check_count
 from thincrm.levy import BetaProcess
 from thincrm.models.base import Factors, Parts

@@ -11,15 +11,15 @@ from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import Covariates, covariates
-from thincrm.data.tables import Scale, like
+from thincrm.data.table_values import Scale, like
 from thincrm.errors import InvalidInput, check_count
 from thincrm.levy.special import log_rest
+from thincrm.models.atom_tables import band
 from thincrm.models.base import Model
 from thincrm.models.features.draw import FeatureDraw
 from thincrm.models.features.kernel import Features, Table, as_table
 from thincrm.models.features.rows import Rows, draw_rows, features_at, log_likelihood, row_items
 from thincrm.models.features.tables import FeatureTables
-from thincrm.models.tables import band
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import using_threads

@@ -11,8 +11,8 @@ from scipy import sparse
 
 from thincrm.data.counts import Tokens
 from thincrm.files.checks import floats, is_count, need, places, positive
-from thincrm.models.checks import check_scalars
 from thincrm.models.codec import LEVY
+from thincrm.models.file_checks import check_scalars
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.state import TopicGlobals, TopicLocal, TopicState
 from thincrm.models.topics.usage import MOST_SHAPE, TopicEvidence, Usage, padded

@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 from thincrm.data.counts import as_counts, is_text, tokens
 from thincrm.data.covariates import Covariates
 from thincrm.data.notes import note_long_document, refuse_empty
-from thincrm.data.reading.counts import same_words
+from thincrm.data.reading.read_counts import same_words
 from thincrm.errors import InvalidInput, check_count
 from thincrm.inference.driver import Watch
 from thincrm.inference.run_log import RunLog

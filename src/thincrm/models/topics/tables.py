@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, check_between, check_count
-from thincrm.models.curves import SHAPES, first_last, shape_of
+from thincrm.models.curve_shapes import SHAPES, first_last, shape_of
 from thincrm.models.topics.draw import TopicDraw, match_topics
 from thincrm.numerics.arrays import Float, Int
 

@@ -15,7 +15,7 @@ import numpy as np
 from thincrm.data.covariates import Covariates
 from thincrm.files.checks import floats, is_count, need, places
 from thincrm.models.codec import LEVY
-from thincrm.thinning.base import MEMBERS
+from thincrm.thinning.member import MEMBERS
 
 __all__ = ["check_covariates", "check_like", "check_params", "check_scalars"]
 
