@@ -28,6 +28,7 @@ from thincrm.inference.driver import Watch, run_chains
 from thincrm.inference.engine import Threads
 from thincrm.inference.run_log import RunLog
 from thincrm.inference.schedule import Schedule
+from thincrm.models.arviz_groups import gather, plain_groups
 from thincrm.models.atom_tables import AtomTables, flat, scalar, write_tables
 from thincrm.models.reported import Reported
 from thincrm.models.seeds import seed_of
@@ -243,6 +244,17 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
     def to_csv(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write every table to `folder` (made if need be), NAME.csv each; return the files."""
         return write_tables(self.tables(), folder)
+
+    def to_arviz(self, *, n_times: int = 50) -> Any:
+        """Return draws for ArviZ: an xarray DataTree (ArviZ 1 or newer) or InferenceData.
+
+        posterior: label-free scalars, activation (chain, draw, t, atom) and profile (chain, draw,
+        column, atom) of atoms matched across draws (NaN: a draw without it). n_times: the t
+        dimension holds at most so many of the fit's covariates, evenly spread.
+        """
+        check_is_fitted(self)
+        tables = AtomTables(self.draws_, self.atoms)
+        return gather(plain_groups(tables, self.covariates_, self._log_odds, n_times))
 
     def _log_odds(self, draw: Any, rows: Float) -> Float:
         """Return the (N, K) log odds of a draw's thinned atoms at encoded covariate rows."""
