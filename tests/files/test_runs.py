@@ -147,7 +147,7 @@ def test_an_interrupt_stops_cleanly(tmp_path, monkeypatch, whole):
     undo()
     assert not model.complete_
     assert len(model.topics(2)) > 0
-    with pytest.warns(UserWarning, match="has not finished: .* up to sweep 12 of 18 of chain 2"):
+    with pytest.warns(UserWarning, match="has not finished: .* after sweep 12 of 18 of chain 2"):
         loaded = tc.load(tmp_path)
     assert bits(loaded) == bits(model)
     assert not loaded.complete_
