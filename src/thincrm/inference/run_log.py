@@ -259,7 +259,8 @@ def read_checkpoint(found: Any, schedule: Schedule) -> tuple[list[ChainState], l
         raise found
     places = found.get("chains") if isinstance(found, dict) else None
     if not (
-        set(found) == {"chains", "trace"}
+        isinstance(found, dict)
+        and set(found) == {"chains", "trace"}
         and isinstance(places, list)
         and len(places) == schedule.n_chains
         and all(_is_place(place, c, schedule) for c, place in enumerate(places))

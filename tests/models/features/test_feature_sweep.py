@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from feature_world import World, functionals, held_scale, used_of, weight_of, with_usages
+from feature_world import World, functionals, held_scale, used_of, weight_of
 from topic_world import ROW, block, many
 
 from thincrm.inference.updates import redraw_activations
@@ -130,7 +130,7 @@ def weights_kept(rng, problem, state):
     """Draw usages with the weights summed out, and keep the old weights."""
     moved = redraw_usages(rng, problem, state)
     kept = np.where(used_of(state) > 0, weight_of(state), weight_of(moved))
-    return with_usages(problem, moved, used_of(moved), kept)
+    return replace(moved, local=(moved.local[0]._replace(weight=kept),))
 
 
 def noise_of_every_cell(rng, problem, state):
