@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import pandas as pd
 
@@ -12,6 +12,7 @@ from thincrm.files import write_file
 __all__ = ["write_csv"]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet may take a cell's start for
+C = TypeVar("C")
 _SAFE_KINDS = "biufcmM"  # NumPy's letters for numbers and times
 
 
@@ -36,5 +37,5 @@ def write_csv(
     write_file(path, text.encode("utf-8", "replace"))
 
 
-def _harmless(cell: Any) -> Any:
+def _harmless(cell: C) -> C | str:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
