@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
 from scipy.special import betaln
@@ -21,7 +20,7 @@ from thincrm.numerics.compiled import compiled
 from thincrm.numerics.slice import slice_move
 from thincrm.numerics.streams import fresh_key, new_stream
 from thincrm.numerics.variates import crt
-from thincrm.ports import MassEvidence
+from thincrm.ports import LevyMeasure, MassEvidence
 
 __all__ = ["CONCENTRATION_PRIOR", "MASS_PRIOR", "RATE_PRIOR", "learn", "learn_concentration"]
 
@@ -32,8 +31,8 @@ CONCENTRATION_PRIOR = (1.0, 0.5)
 
 @singledispatch
 def learn(
-    levy: Any, rng: np.random.Generator, log_mass: Float, evidence: MassEvidence
-) -> tuple[Any, Float]:
+    levy: LevyMeasure, rng: np.random.Generator, log_mass: Float, evidence: MassEvidence
+) -> tuple[LevyMeasure, Float]:
     """Return (Lévy measure with new parameters, new log masses): here only the masses move."""
     return levy, levy.redraw(rng, log_mass, evidence)
 
@@ -94,7 +93,9 @@ def _(
     return levy, levy.redraw(rng, log_mass, evidence)
 
 
-def learn_concentration(levy: Any, rng: np.random.Generator, evidence: MassEvidence) -> Any:
+def learn_concentration(
+    levy: LevyMeasure, rng: np.random.Generator, evidence: MassEvidence
+) -> LevyMeasure:
     """Return the Lévy measure with a new concentration where it is a beta process.
 
     A slice step on log c given hits and misses, the masses integrated out: redraw them next.
