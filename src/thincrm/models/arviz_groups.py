@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
+from thincrm.data.counts import CountMatrix
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, check_count
 from thincrm.inference.diagnostics import by_chain, label_free, spread_rows
@@ -60,7 +61,7 @@ def scalar_groups(draws: list[Any], known: Covariates) -> tuple[Variables, Varia
 
 
 def topic_groups(
-    tables: TopicTables, counts: Any, n_words: int, n_times: int, seed: int
+    tables: TopicTables, counts: CountMatrix, n_words: int, n_times: int, seed: int
 ) -> dict[str, tuple[Variables, Mapping[str, Any]]]:
     """Return the groups of a topic model: see `TopicModel.to_arviz`."""
     known = tables.known
@@ -90,7 +91,7 @@ def topic_groups(
         "word": tables.vocabulary[words].astype(str).to_numpy(str),
         **times,
     }
-    length_D = np.asarray(counts.sum(axis=1)).reshape(-1)
+    length_D: Int = np.asarray(counts.sum(axis=1)).reshape(-1)
     tokens_T = np.bincount(known.row, length_D, len(known.rows))[rows].astype(np.int64)
     return {
         "posterior": (posterior, coordinates),
