@@ -66,7 +66,7 @@ class Sentences(TyperGroup):
                 raise typer.Exit(INTERRUPTED) from error
 
 
-def _note(message: Warning | str, *_: Any, **__: Any) -> None:
+def _note(message: Warning | str, *_: object, **__: object) -> None:
     typer.secho(f"Note: {in_shell(message)}", fg="yellow", err=True)
 
 
