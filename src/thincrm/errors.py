@@ -10,6 +10,8 @@ import math
 from numbers import Real
 from typing import Self
 
+from thincrm.printable import printable
+
 __all__ = [
     "CannotWrite",
     "DamagedFile",
@@ -73,10 +75,16 @@ def in_shell(said: object) -> str:
 
 
 class ThincrmError(Exception):
-    """Base of every error this library raises on purpose; its sentence is joined from parts."""
+    """Base of every error this library raises on purpose; its sentence is joined from parts.
+
+    What it quotes is made printable where it is shown.
+    """
 
     def __init__(self, *parts: str) -> None:
         super().__init__(Sentence(*parts))
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class InvalidInput(ThincrmError, ValueError):

@@ -14,7 +14,7 @@ from thincrm.data.covariates import CovariateLike, covariates
 from thincrm.errors import InvalidInput, InvalidType, check_between, check_count, check_positive
 from thincrm.levy import BetaProcess, GammaProcess
 from thincrm.measure import NormalizedCRM, ThinnedCRM
-from thincrm.measure.base import Base, draw_locations
+from thincrm.measure.random_measure import Base, draw_locations
 from thincrm.numerics.arrays import Float, Seed, as_generator
 from thincrm.ports import Thinning
 from thincrm.thinning.bump import Bump, Window

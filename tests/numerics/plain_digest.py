@@ -5,7 +5,7 @@ import hashlib
 
 import numpy as np
 
-from thincrm.numerics import linear, streams, variates
+from thincrm.numerics import cholesky, streams, variates
 
 
 def digest(numbers):
@@ -58,9 +58,9 @@ def main():
             state = streams.new_stream(key, item)
             print(name, digest([one(state) for _ in range(150)]))
         factored = Q.copy()
-        linear.factor(factored)
+        cholesky.factor(factored)
         print("factor", digest(factored))
-        print("log_det_factor", digest(linear.log_det_factor(factored)))
+        print("log_det_factor", digest(cholesky.log_det_factor(factored)))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rich.console import Console, RenderableType
 
 from thincrm.errors import in_shell
+from thincrm.printable import printable
 
 __all__ = ["Voice", "say_skipped"]
 
@@ -30,7 +31,7 @@ class Voice:
         if self.silent:
             return
         plain = isinstance(what, str)
-        said = in_shell(what) if isinstance(what, str) else what
+        said = printable(in_shell(what)) if isinstance(what, str) else what
         Console().print(said, markup=False, highlight=False, soft_wrap=plain)
 
     def result(self, **found: object) -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from thincrm.data.npz import load_matrix
 from thincrm.errors import InvalidInput, InvalidType, check_between
 from thincrm.numerics.arrays import Bool, Int, Seed, as_generator
 
@@ -150,12 +151,11 @@ def _refuse(matrix: CountMatrix, bad: Bool | None, name: str, what: str) -> None
 def load_counts(path: Path) -> CountMatrix:
     """Return the checked counts of a file that `scipy.sparse.save_npz` wrote."""
     try:
-        with path.open("rb") as file:
-            matrix: Any = sparse.load_npz(file)
-        if hasattr(matrix, "check_format"):
-            matrix.check_format(full_check=True)  # compiled loops trust the indices
+        matrix = load_matrix(path)
+    except InvalidInput:
+        raise
     except Exception as error:  # a damaged file raises whatever it meets
-        reason = " ".join(str(error).split())
+        reason = " ".join(str(error).split())[:200]
         raise InvalidInput(
             f"{path} is not a matrix that scipy.sparse.save_npz wrote: {reason}"
         ) from error

@@ -39,6 +39,8 @@ class Covariates:
         "number", "date", or "date+utc" (dates with a time zone, kept in UTC).
     names : tuple of str
         A name per column.
+    own : (N, C) float or None
+        Each observation's own value, where rows were pooled (`rounding.rounded`); None: its row's.
     """
 
     rows: Float
@@ -46,6 +48,11 @@ class Covariates:
     trials: Int
     kind: str
     names: tuple[str, ...]
+    own: Float | None = None
+
+    def observed(self) -> Float:
+        """Return the (N, C) values of the observations."""
+        return self.rows[self.row] if self.own is None else self.own
 
     def encode(self, t: CovariateLike) -> Float:
         """Return new covariates `t` as (N, C) floats in this object's units."""

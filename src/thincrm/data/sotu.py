@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
 from thincrm.data.counts import CountMatrix, as_counts, load_counts
+from thincrm.data.reading.lines import words_of
 from thincrm.data.vocabulary import most_telling
 from thincrm.errors import InvalidInput
 from thincrm.numerics.arrays import Bool, Int
@@ -160,8 +161,7 @@ def read_sotu(path: str | Path) -> Corpus:
                 f"{stem}_docs.csv in one folder."
             )
     counts = load_counts(path)
-    words = pd.Index(beside[1].read_text("utf-8").split("\n"), name="word")
-    words = words[:-1] if words[-1] == "" else words
+    words = pd.Index(words_of(beside[1]), name="word")
     years, labels = _read_documents(beside[2])
     if counts.shape != (years.size, words.size):
         raise InvalidInput(

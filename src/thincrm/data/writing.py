@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,6 +14,7 @@ __all__ = ["write_csv"]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet may take a cell's start for
 C = TypeVar("C")
+_INSIDE = re.compile(r"([;|\t])(?=[=+\-@])")  # a spreadsheet may cut there, with or without commas
 _SAFE_KINDS = "biufcmM"  # NumPy's letters for numbers and times
 
 
@@ -38,4 +40,7 @@ def write_csv(
 
 
 def _harmless(cell: C) -> C | str:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+    if not isinstance(cell, str):
+        return cell
+    safe = _INSIDE.sub(r"\1'", cell)
+    return f"'{safe}" if safe.startswith(_FORMULA) else safe

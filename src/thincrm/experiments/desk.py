@@ -17,8 +17,9 @@ from rich.table import Table
 import thincrm
 from thincrm.data.writing import write_csv
 from thincrm.errors import CannotWrite, InvalidInput
-from thincrm.experiments import pictures
+from thincrm.experiments import topic_pictures
 from thincrm.files import make_folder
+from thincrm.printable import printable
 
 __all__ = ["Desk", "number", "open_table"]
 
@@ -49,7 +50,8 @@ class Desk:
 
     def say(self, what: RenderableType) -> None:
         """Print a table, or a sentence as it is."""
-        self._console.print(what, markup=False, highlight=False, soft_wrap=isinstance(what, str))
+        said = printable(what) if isinstance(what, str) else what
+        self._console.print(said, markup=False, highlight=False, soft_wrap=isinstance(what, str))
 
     def state(self, how: str) -> None:
         """Print how the experiment was run, and how long it took."""
@@ -99,7 +101,7 @@ class Desk:
     def draw(self, draw: Callable[[ModuleType, R], Any], results: R) -> None:
         """Save the picture, or say why there is none."""
         path = self.out / f"{self.name}.png"
-        if pictures.save(draw, results, path):
+        if topic_pictures.save(draw, results, path):
             self.say(f"{path} written")
         else:
             self.say(

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from thincrm.experiments.pictures import BLUE, ORANGE
 from thincrm.experiments.synthetic import SyntheticResults
 from thincrm.experiments.synthetic_data import IMAGES
-from thincrm.experiments.un import UnResults
+from thincrm.experiments.topic_pictures import BLUE, ORANGE
+from thincrm.experiments.un_folds import UnResults
 
 __all__ = ["draw_synthetic", "draw_un"]
 

@@ -208,6 +208,7 @@ def refuse_taken(path: Path) -> None:
     if path.exists() and not path.is_dir():
         raise InvalidInput(f"{path} is a file: pass the name of a folder.")
     folder = Folder(path)
+    strange = _strange(folder)  # first: a run that begins meanwhile has its settings by then
     if has_record(folder, "results"):
         raise InvalidInput(
             f"{path} holds a finished run: ",
@@ -220,7 +221,6 @@ def refuse_taken(path: Path) -> None:
             resume_call(path),
             " goes on with it; choose another folder for a new one.",
         )
-    strange = _strange(folder)
     if strange:
         raise InvalidInput(
             f"{path} is not empty ({strange[0]}) and holds no run: choose another folder."

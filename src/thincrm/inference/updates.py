@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from thincrm.levy.learning import learn
+from thincrm.levy.learning import PRIORS, LevyPriors, learn
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.streams import fresh_key
 from thincrm.ports import Likelihood, Problem, State
@@ -68,12 +68,14 @@ def redraw_activations(rng: np.random.Generator, problem: Problem[Any], state: C
     return replace(state, x=problem.thinning.redraw(rng, state.x, gates, problem.prepared))
 
 
-def redraw_masses(rng: np.random.Generator, problem: Problem[Any], state: Chain) -> Chain:
+def redraw_masses(
+    rng: np.random.Generator, problem: Problem[Any], state: Chain, priors: LevyPriors = PRIORS
+) -> Chain:
     """Redraw the masses and, if they are learned, the Lévy measure's own parameters with them."""
     found = problem.likelihood.mass_evidence(rng, problem, state)
     if not problem.learn_levy:
         return replace(state, log_mass=state.levy.redraw(rng, state.log_mass, found))
-    levy, log_mass = learn(state.levy, rng, state.log_mass, found)
+    levy, log_mass = learn(state.levy, rng, state.log_mass, found, priors)
     return replace(state, levy=levy, log_mass=log_mass)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import expit
 
 from thincrm.errors import InvalidInput, check_between, check_count
-from thincrm.measure.base import Levy, draw_locations
 from thincrm.measure.points import Points, together
+from thincrm.measure.random_measure import Levy, draw_locations
 from thincrm.measure.realisation import Realisation
 from thincrm.numerics.arrays import Bool, Float
 

@@ -13,7 +13,6 @@ from scipy.special import logsumexp
 from thincrm.data.covariates import CovariateLike
 from thincrm.errors import InvalidInput
 from thincrm.levy import GammaProcess
-from thincrm.measure.base import Interval, base_probability
 from thincrm.measure.gates import (
     draw_log_masses,
     joint_gates,
@@ -23,6 +22,7 @@ from thincrm.measure.gates import (
     series_length,
 )
 from thincrm.measure.points import bare, points
+from thincrm.measure.random_measure import Interval, base_probability
 from thincrm.measure.realisation import Realisation
 from thincrm.numerics.arrays import Float, Seed, as_generator
 

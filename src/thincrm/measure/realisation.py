@@ -11,12 +11,12 @@ import pandas as pd
 
 from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.errors import InvalidInput
-from thincrm.measure.base import Interval, check_interval
-from thincrm.measure.pictures import plot_realisation
+from thincrm.measure.measure_plots import plot_realisation
+from thincrm.measure.random_measure import Interval, check_interval
 from thincrm.numerics.arrays import ArrayLike, Bool, Float
 
 if TYPE_CHECKING:
-    from thincrm.measure.pictures import Axes
+    from thincrm.measure.measure_plots import Axes
 
 __all__ = ["Realisation"]
 

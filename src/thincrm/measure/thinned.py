@@ -10,7 +10,6 @@ import numpy as np
 from thincrm.data.covariates import CovariateLike
 from thincrm.data.covariates import covariates as read_covariates
 from thincrm.errors import InvalidInput, InvalidType, UndefinedMoment
-from thincrm.measure.base import Base, Interval, Levy, base_probability, check_base
 from thincrm.measure.gates import (
     draw_log_masses,
     joint_gates,
@@ -22,6 +21,7 @@ from thincrm.measure.gates import (
 )
 from thincrm.measure.normalized import NormalizedCRM
 from thincrm.measure.points import bare, points
+from thincrm.measure.random_measure import Base, Interval, Levy, base_probability, check_base
 from thincrm.measure.realisation import Realisation
 from thincrm.numerics.arrays import Seed, as_generator
 from thincrm.ports import Thinning

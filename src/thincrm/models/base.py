@@ -8,6 +8,7 @@ diagnostics, exports, a plain report.
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from abc import abstractmethod
 from pathlib import Path
@@ -19,19 +20,22 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import CovariateLike, Covariates, covariates
+from thincrm.data.notes import note_many_values, note_one_value
+from thincrm.data.rounding import rounded
 from thincrm.errors import InvalidInput, Sentence, check_count, either
 from thincrm.inference.diagnostics import Diagnostics
 from thincrm.inference.driver import Watch, run_chains
 from thincrm.inference.engine import Threads
 from thincrm.inference.run_log import RunLog
 from thincrm.inference.schedule import Schedule
+from thincrm.models.atom_tables import AtomTables, flat, scalar, write_tables
 from thincrm.models.reported import Reported
 from thincrm.models.seeds import RandomState, seed_of
 from thincrm.models.stored import StoredModel
-from thincrm.models.tables import AtomTables, flat, scalar, write_tables
 from thincrm.numerics.arrays import Float
+from thincrm.numerics.waiting import telling
 from thincrm.ports import LevyMeasure, Problem
-from thincrm.thinning.base import ThinningFunction
+from thincrm.thinning.member import ThinningFunction
 
 __all__ = ["Factors", "Model", "Parts"]
 
@@ -71,6 +75,7 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
     random_state: RandomState
     n_threads: int | None
     learn: bool
+    max_rows: int | None = 300
 
     covariates_: Covariates
     draws_: list[Any]
@@ -116,7 +121,8 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
         """Run the chains of a new fit: data and covariates are known."""
         self._schedule()
         self.thinning_ = self._factors().thinning
-        self.prepared_ = self.thinning_.prepare(self._known())
+        with telling("preparing the covariates", quiet=bool(self.quiet)):
+            self.prepared_ = self.thinning_.prepare(self._known())
         with self._run_log(out) as log:
             self._sample(log)
 
@@ -132,8 +138,9 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
         )
 
     def _covariates(self, t: CovariateLike | None, n_rows: int) -> Covariates:
+        given, varies = t is not None, getattr(self.thinning, "varies", True)
         if t is None:
-            if getattr(self.thinning, "varies", True):
+            if varies:
                 warnings.warn(
                     Sentence(
                         "No covariate",
@@ -154,7 +161,23 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
             raise InvalidInput(
                 f"X and t have inconsistent numbers of samples: [{n_rows}, {known.row.size}]."
             )
-        return known
+        if given and varies:
+            note_one_value(known, self.unit, self.atoms)
+        fewer = self._fewer_rows(known)
+        note_many_values(fewer)
+        return fewer
+
+    def _fewer_rows(self, known: Covariates) -> Covariates:
+        """Return covariates with at most `max_rows` rows, and say so."""
+        most = None if self.max_rows is None else check_count("max_rows", self.max_rows)
+        fewer = rounded(known, most)
+        if fewer is not known and not self.quiet:
+            sys.stderr.write(
+                f"{len(known.rows):,} distinct covariates: curves are followed at "
+                f"{len(fewer.rows):,} of them (max_rows); every one of the {self.unit} keeps its "
+                "own.\n"
+            )
+        return fewer
 
     def _known(self) -> Covariates:
         """Return the covariates that the thinning function sees: one row if it ignores them."""

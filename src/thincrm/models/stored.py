@@ -26,8 +26,8 @@ from thincrm.files.checks import is_count, need
 from thincrm.files.run import RunFolder
 from thincrm.inference.run_log import ChainState, RunLog, how_far, read_checkpoint, rows_of
 from thincrm.inference.schedule import Schedule
-from thincrm.models.checks import check_covariates, check_like, check_params
 from thincrm.models.codec import codec
+from thincrm.models.file_checks import check_covariates, check_like, check_params
 from thincrm.ports import Problem
 
 __all__ = ["StoredModel"]

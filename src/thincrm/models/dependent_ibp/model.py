@@ -38,7 +38,7 @@ class DependentIBP(FeatureModel):
         range.
     shares : sequence of float
         Shares that the process may have of the variance of h; the rest is the row's own.
-    background, max_features, n_sweeps, n_draws, n_chains, random_state, n_threads, quiet
+    background, max_features, n_sweeps, n_draws, n_chains, max_rows, random_state, n_threads, quiet
         As in FeatureModel.
     """
 
@@ -59,6 +59,7 @@ class DependentIBP(FeatureModel):
         n_sweeps: int = 600,
         n_draws: int = 100,
         n_chains: int = 1,
+        max_rows: int | None = 300,
         random_state: RandomState = None,
         n_threads: int | None = None,
         quiet: bool = False,
@@ -70,6 +71,7 @@ class DependentIBP(FeatureModel):
         self.n_sweeps = n_sweeps
         self.n_draws = n_draws
         self.n_chains = n_chains
+        self.max_rows = max_rows
         self.random_state = random_state
         self.n_threads = n_threads
         self.quiet = quiet

@@ -11,10 +11,11 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import validate_data
 
 from thincrm.data.covariates import CovariateLike, Covariates
-from thincrm.data.tables import TableLike, as_numbers, column_names, refuse_infinite, scale_of
+from thincrm.data.notes import refuse_empty
+from thincrm.data.table_values import TableLike, as_numbers, column_names, refuse_infinite, scale_of
 from thincrm.errors import InvalidInput, check_count
 from thincrm.levy import BetaProcess
-from thincrm.levy.base import LevyProcess
+from thincrm.levy.process import LevyProcess
 from thincrm.models.base import Factors, Parts
 from thincrm.models.features.draw import FeatureDraw
 from thincrm.models.features.export import FeatureExport
@@ -34,7 +35,7 @@ from thincrm.models.seeds import RandomState, seed_of
 from thincrm.numerics.arrays import Float
 from thincrm.report.page import Page
 from thincrm.thinning import SigmoidGP
-from thincrm.thinning.base import ThinningFunction
+from thincrm.thinning.member import ThinningFunction
 
 __all__ = ["MOST_FEATURES", "FeatureModel"]
 
@@ -87,6 +88,9 @@ class FeatureModel(
         Independent chains.
     learn : bool
         Learn the Lévy measure's parameters too.
+    max_rows : int or None
+        Curves are followed at so many distinct covariates at most, those of neighbours pooled; the
+        rows keep their own. None: at all of them.
     random_state : int, RandomState or None
         The same int gives the same bits, on any number of threads.
     n_threads : int or None
@@ -131,6 +135,7 @@ class FeatureModel(
         n_draws: int = 100,
         n_chains: int = 1,
         learn: bool = True,
+        max_rows: int | None = 300,
         random_state: RandomState = None,
         n_threads: int | None = None,
         quiet: bool = False,
@@ -145,6 +150,7 @@ class FeatureModel(
         self.n_draws = n_draws
         self.n_chains = n_chains
         self.learn = learn
+        self.max_rows = max_rows
         self.random_state = random_state
         self.n_threads = n_threads
         self.quiet = quiet
@@ -194,6 +200,7 @@ class FeatureModel(
 
     def _values(self, X: TableLike, *, reset: bool) -> Float:
         """Return checked values; remember (reset) or check the columns."""
+        refuse_empty(X, "Y", "rows")
         checked = validate_data(
             self, as_numbers(X), reset=reset, dtype=np.float64, ensure_all_finite=False
         )

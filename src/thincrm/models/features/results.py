@@ -11,15 +11,15 @@ from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import CovariateLike, Covariates, covariates
-from thincrm.data.tables import Scale, TableLike, like
+from thincrm.data.table_values import Scale, TableLike, like
 from thincrm.errors import InvalidInput, check_count
 from thincrm.levy.special import log_rest
+from thincrm.models.atom_tables import band
 from thincrm.models.base import Model
 from thincrm.models.features.draw import FeatureDraw
 from thincrm.models.features.kernel import Features, Table, as_table
 from thincrm.models.features.rows import Rows, draw_rows, features_at, log_likelihood, row_items
 from thincrm.models.features.tables import FeatureTables
-from thincrm.models.tables import band
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import using_threads
@@ -141,7 +141,7 @@ class FeatureResults(Model):
         check_is_fitted(self)
         n_samples = check_count("n_samples", n_samples)
         known = self.covariates_
-        times = known.rows[known.row] if t is None else known.encode(t)
+        times = known.observed() if t is None else known.encode(t)
         known, order = self._grouped(times)
         back = np.argsort(order)
         out = np.empty((n_samples, len(times), len(self.columns_)))
@@ -237,7 +237,10 @@ class FeatureResults(Model):
         log_odds = self._log_odds(draw, known.rows)
         if not self.shared_:
             return log_odds
-        fitted = {tuple(row): t for t, row in enumerate(self.covariates_.rows)}
+        at = self.covariates_
+        fitted = {tuple(row): t for t, row in enumerate(at.rows)}
+        if at.own is not None:
+            fitted |= {tuple(own): t for own, t in zip(at.own, at.row, strict=True)}
         place = np.array([fitted.get(tuple(row), -1) for row in known.rows])
         hits = np.where(place[:, None] >= 0, draw.hits[place], 0)
         trials = np.where(place >= 0, self.covariates_.trials[place], 0)

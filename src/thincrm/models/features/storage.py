@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from thincrm.data.tables import Scale
+from thincrm.data.table_values import Scale
 from thincrm.files.checks import floats, is_count, need, places, positive
 from thincrm.inference.run_log import ChainState
-from thincrm.models.checks import check_scalars
 from thincrm.models.codec import pack_words, unpack_words
 from thincrm.models.features.draw import FeatureDraw
 from thincrm.models.features.state import FeatureEvidence, FeatureGlobals, FeatureLocal
+from thincrm.models.file_checks import check_scalars
 from thincrm.models.stored import StoredModel
 from thincrm.numerics.arrays import Float, Int
 from thincrm.ports import State

@@ -11,8 +11,8 @@ from scipy import sparse
 
 from thincrm.data.counts import Tokens
 from thincrm.files.checks import floats, is_count, need, places, positive
-from thincrm.models.checks import check_scalars
 from thincrm.models.codec import LEVY
+from thincrm.models.file_checks import check_scalars
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.likelihood import CountFactor
 from thincrm.models.topics.state import TopicGlobals, TopicLocal, TopicState
@@ -20,7 +20,7 @@ from thincrm.models.topics.usage import MOST_SHAPE, TopicEvidence, Usage, padded
 from thincrm.models.topics.usage_counts import DocumentTopics
 from thincrm.numerics.arrays import Int
 from thincrm.ports import LevyMeasure, State
-from thincrm.thinning.base import ThinningFunction
+from thincrm.thinning.member import ThinningFunction
 
 __all__ = ["Frame", "check_draw", "check_state"]
 

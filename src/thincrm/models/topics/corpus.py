@@ -11,9 +11,12 @@ import pandas as pd
 from thincrm.console.data_columns import DocumentColumns
 from thincrm.console.run_source import kept_reading
 from thincrm.data.reading import Counts, is_counts, read_counts, read_texts
+from thincrm.data.reading.lines import UTF8
 from thincrm.data.reading.rows import column_names
 from thincrm.errors import InvalidInput
 from thincrm.models.topics.model import TopicModel
+from thincrm.numerics.waiting import telling
+from thincrm.printable import printable
 
 __all__ = ["Corpus", "read_corpus", "read_new_documents"]
 
@@ -47,15 +50,17 @@ def read_corpus(
         raise InvalidInput("Topics depend on --date or on --covariate: give one of them.")
     if path.is_file() and is_counts(path):
         return _read_counts(path, how, words)
-    found = read_texts(
-        path,
-        how.text or "text",
-        how.date,
-        how.covariates,
-        metadata=how.metadata,
-        date_format=how.date_format,
-        skip_bad=how.skip_bad,
-    )
+    with telling(f"reading {printable(path.name)}"):
+        found = read_texts(
+            path,
+            how.text or "text",
+            how.date,
+            how.covariates,
+            metadata=how.metadata,
+            date_format=how.date_format,
+            encoding=how.encoding or UTF8,
+            skip_bad=how.skip_bad,
+        )
     index, reading = found.table.index, _kept(how, path, "texts")
     return Corpus(found.texts, found.t, index, reading, found.skipped, found.first_skipped)
 
@@ -66,11 +71,19 @@ def _kept(how: DocumentColumns, path: Path, kind: str) -> dict[str, object]:
 
 
 def _read_counts(path: Path, how: DocumentColumns, words: Path | Sequence[str] | None) -> Corpus:
-    counts = read_counts(path, words)
+    with telling(f"reading {printable(path.name)}"):
+        counts = read_counts(path, words)
     n_documents = counts.counts.shape[0]
     t = None
     if how.metadata is not None:
-        t = read_texts(how.metadata, None, how.date, how.covariates, date_format=how.date_format).t
+        t = read_texts(
+            how.metadata,
+            None,
+            how.date,
+            how.covariates,
+            date_format=how.date_format,
+            encoding=how.encoding or UTF8,
+        ).t
         if t is not None and len(t) != n_documents:
             raise InvalidInput(
                 f"{how.metadata.name} has {len(t)} rows but {path.name} {n_documents} "
@@ -104,6 +117,8 @@ def read_new_documents(
     known = [str(word) for word in model.vocabulary_] if how.words is None else how.words
     if how.text is None:
         how = replace(how, text=str(before.get("text") or "text"))
+    if how.encoding is None:
+        how = replace(how, encoding=str(before.get("encoding") or UTF8))
     if dated and not (how.date or how.covariates):
         table = how.metadata or (None if has_counts or corpus.is_dir() else corpus)
         how = how if table is None else _with_dates_of_run(before, table, how)
@@ -114,7 +129,7 @@ def _with_dates_of_run(
     before: dict[str, object], table: Path, how: DocumentColumns
 ) -> DocumentColumns:
     """Return reading that takes the run's own date or covariate columns if the table has them."""
-    there = column_names(table)
+    there = column_names(table, how.encoding or UTF8)
     date, columns = before.get("date"), before.get("covariates")
     if isinstance(date, str) and date in there:
         form = how.date_format or before.get("date_format")

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from thincrm.files import write_file
 from thincrm.inference.diagnostics import Diagnostics
 from thincrm.models import arviz_groups
-from thincrm.models.tables import flat
+from thincrm.models.atom_tables import flat
 from thincrm.models.topics import ldavis
 from thincrm.models.topics.predictions import TopicPredictions
 

@@ -23,12 +23,13 @@ from thincrm.data.counts import (
     tokens,
 )
 from thincrm.data.covariates import CovariateLike, Covariates
-from thincrm.data.reading.counts import same_words
+from thincrm.data.notes import note_long_document, refuse_empty
+from thincrm.data.reading.read_counts import same_words
 from thincrm.errors import InvalidInput, check_count
 from thincrm.inference.driver import Watch
 from thincrm.inference.run_log import RunLog
 from thincrm.levy import GammaProcess
-from thincrm.levy.base import LevyProcess
+from thincrm.levy.process import LevyProcess
 from thincrm.models.base import Factors, Model, Parts
 from thincrm.models.seeds import RandomState, seed_of
 from thincrm.models.topics.draw import TopicDraw
@@ -48,7 +49,7 @@ from thincrm.models.topics.usage_counts import DocumentTopics
 from thincrm.numerics.arrays import Float
 from thincrm.report.page import Page
 from thincrm.thinning import Always, ProbitRVM, SigmoidGP
-from thincrm.thinning.base import ThinningFunction
+from thincrm.thinning.member import ThinningFunction
 
 __all__ = ["TopicModel"]
 
@@ -98,6 +99,9 @@ class TopicModel(
         document are an urn of s balls. 0: not at all, as in the paper; None: learned.
     learn : bool
         Learn the Lévy measure's parameters too.
+    max_rows : int or None
+        Curves are followed at so many distinct covariates at most, those of neighbours pooled; the
+        documents keep their own. None: at all of them.
     random_state : int, RandomState or None
         The same int gives the same bits, on any number of threads.
     n_threads : int or None
@@ -153,6 +157,7 @@ class TopicModel(
         concentration: float | None = None,
         burstiness: float | None = None,
         learn: bool = True,
+        max_rows: int | None = 300,
         random_state: RandomState = None,
         n_threads: int | None = None,
         vectorizer: Any = None,
@@ -169,6 +174,7 @@ class TopicModel(
         self.concentration = concentration
         self.burstiness = burstiness
         self.learn = learn
+        self.max_rows = max_rows
         self.random_state = random_state
         self.n_threads = n_threads
         self.vectorizer = vectorizer
@@ -237,6 +243,7 @@ class TopicModel(
                 "topics were silent.",
                 stacklevel=2,
             )
+        note_long_document(np.asarray(counts.sum(axis=1)).reshape(-1))
         self.covariates_ = self._covariates(t, counts.shape[0])
         self.seed_ = seed_of(self.random_state)
         self.counts_, self.heldout_ = hold_out(counts, heldout, self.seed_)
@@ -274,6 +281,7 @@ class TopicModel(
             X, names = read.counts, read.vocabulary
             if not reset and names is not None:
                 same_words(names, self.vocabulary_)
+        refuse_empty(X, "X", "documents")
         checked = validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False
         )

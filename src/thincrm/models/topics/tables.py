@@ -14,7 +14,7 @@ from scipy.special import expit
 from thincrm.data.counts import CountMatrix
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, check_between, check_count
-from thincrm.models.curves import SHAPES, first_last, shape_of
+from thincrm.models.curve_shapes import SHAPES, first_last, shape_of
 from thincrm.models.topics.draw import TopicDraw, match_topics
 from thincrm.numerics.arrays import Float, Int
 
@@ -181,7 +181,7 @@ class TopicTables:
         share = self.document_shares().tocoo()
         kept = share.data >= least
         document, topic = (place[kept] for place in share.coords)
-        times = self.known.labels(self.known.rows[self.known.row[document]])
+        times = self.known.labels(self.known.observed()[document])
         table = pd.DataFrame({"document": document, "topic": topic, "share": share.data[kept]})
         table.insert(1, "t", times.to_numpy())
         return table.sort_values(["document", "share"], ascending=[True, False], ignore_index=True)
@@ -191,7 +191,7 @@ class TopicTables:
         check_count("n_documents", n_documents)
         length = np.maximum(np.asarray(self.reference.documents.sum(axis=1)).reshape(-1), 1)
         share = self.reference.documents.tocsc()[:, self.order]
-        when = self.known.rows[self.known.row, 0]
+        when = self.known.observed()[:, 0]
         period = np.zeros(len(when), int) if cuts is None else np.searchsorted(cuts, when, "right")
         rows = []
         for topic in range(self.n_topics):
@@ -203,7 +203,7 @@ class TopicTables:
                 for rank, i in enumerate(best, 1):
                     rows.append((topic, part, rank, document[here][i], value[here][i]))
         table = pd.DataFrame(rows, columns=["topic", "period", "rank", "document", "share"])
-        times = self.known.labels(self.known.rows[self.known.row[table["document"]]])
+        times = self.known.labels(self.known.observed()[table["document"]])
         return table.assign(t=times.to_numpy())
 
 

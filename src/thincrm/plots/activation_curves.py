@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from thincrm.errors import InvalidInput
-from thincrm.models.curves import first_last
+from thincrm.models.curve_shapes import first_last
 from thincrm.numerics.arrays import Float, Int
 from thincrm.plots.canvas import (
     BLUE,
