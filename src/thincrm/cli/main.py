@@ -78,7 +78,7 @@ def _fail(sentence: str) -> None:
     typer.secho(f"Error: {printable(sentence)}", fg="red", err=True)
 
 
-def _note(message: Warning | str, *_: Any, **__: Any) -> None:
+def _note(message: Warning | str, *_: object, **__: object) -> None:
     typer.secho(f"Note: {printable(in_shell(message))}", fg="yellow", err=True)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import pandas as pd
 
@@ -13,6 +13,7 @@ from thincrm.files import write_file
 __all__ = ["write_csv"]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet may take a cell's start for
+C = TypeVar("C")
 _INSIDE = re.compile(r"([;|\t])(?=[=+\-@])")  # a spreadsheet may cut there, with or without commas
 _SAFE_KINDS = "biufcmM"  # NumPy's letters for numbers and times
 
@@ -38,8 +39,8 @@ def write_csv(
     write_file(path, text.encode("utf-8", "replace"))
 
 
-def _harmless(cell: Any) -> Any:
+def _harmless(cell: C) -> C | str:
     if not isinstance(cell, str):
         return cell
-    cell = _INSIDE.sub(r"\1'", cell)
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+    safe = _INSIDE.sub(r"\1'", cell)
+    return f"'{safe}" if safe.startswith(_FORMULA) else safe

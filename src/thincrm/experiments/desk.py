@@ -6,11 +6,12 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, Protocol, TypeVar
 
 import pandas as pd
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 
 import thincrm
@@ -22,11 +23,21 @@ from thincrm.printable import printable
 
 __all__ = ["Desk", "number", "open_table"]
 
+R = TypeVar("R")
+
+
+class Seeded(Protocol):
+    """The settings of an experiment, as far as all have them."""
+
+    @property
+    def seed(self) -> int:
+        """Return the seed."""
+
 
 class Desk:
     """Where one experiment's results go: the terminal and a folder."""
 
-    def __init__(self, settings: Any, out: Path, name: str) -> None:
+    def __init__(self, settings: Seeded, out: Path, name: str) -> None:
         self.settings, self.out, self.name = settings, out, name
         self._start = time.monotonic()
         self._console, self._errors = Console(), Console(stderr=True)
@@ -37,7 +48,7 @@ class Desk:
         if not os.access(out, os.W_OK):
             raise InvalidInput(f"The folder {out} cannot be written to: choose another.")
 
-    def say(self, what: Any) -> None:
+    def say(self, what: RenderableType) -> None:
         """Print a table, or a sentence as it is."""
         said = printable(what) if isinstance(what, str) else what
         self._console.print(said, markup=False, highlight=False, soft_wrap=isinstance(what, str))
@@ -87,7 +98,7 @@ class Desk:
             write_csv(table, path)
             self.say(f"{path} written")
 
-    def draw(self, draw: Callable[[Any, Any], Any], results: Any) -> None:
+    def draw(self, draw: Callable[[ModuleType, R], Any], results: R) -> None:
         """Save the picture, or say why there is none."""
         path = self.out / f"{self.name}.png"
         if topic_pictures.save(draw, results, path):

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import singledispatch
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betaln
@@ -22,7 +22,7 @@ from thincrm.numerics.compiled import compiled
 from thincrm.numerics.slice import slice_move
 from thincrm.numerics.streams import fresh_key, new_stream
 from thincrm.numerics.variates import crt
-from thincrm.ports import MassEvidence
+from thincrm.ports import LevyMeasure, MassEvidence
 
 __all__ = ["PRIORS", "LevyPriors", "learn", "learn_concentration", "mass_density"]
 
@@ -40,12 +40,12 @@ PRIORS = LevyPriors()
 
 @singledispatch
 def learn(
-    levy: Any,
+    levy: LevyMeasure,
     rng: np.random.Generator,
     log_mass: Float,
     evidence: MassEvidence,
     priors: LevyPriors = PRIORS,
-) -> tuple[Any, Float]:
+) -> tuple[LevyMeasure, Float]:
     """Return (Lévy measure with new parameters, new log masses): here only the masses move."""
     return levy, levy.redraw(rng, log_mass, evidence)
 
@@ -122,8 +122,11 @@ def mass_density(
 
 
 def learn_concentration(
-    levy: Any, rng: np.random.Generator, evidence: MassEvidence, priors: LevyPriors = PRIORS
-) -> Any:
+    levy: LevyMeasure,
+    rng: np.random.Generator,
+    evidence: MassEvidence,
+    priors: LevyPriors = PRIORS,
+) -> LevyMeasure:
     """Return the Lévy measure with a new concentration where it is a beta process.
 
     A slice step on log c given hits and misses, the masses integrated out: redraw them next.

@@ -19,7 +19,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from thincrm.data.covariates import Covariates, covariates
+from thincrm.data.covariates import CovariateLike, Covariates, covariates
 from thincrm.data.notes import note_many_values, note_one_value
 from thincrm.data.rounding import rounded
 from thincrm.errors import InvalidInput, Sentence, check_count, either
@@ -31,7 +31,7 @@ from thincrm.inference.schedule import Schedule
 from thincrm.models.arviz_groups import gather, plain_groups
 from thincrm.models.atom_tables import AtomTables, flat, scalar, write_tables
 from thincrm.models.reported import Reported
-from thincrm.models.seeds import seed_of
+from thincrm.models.seeds import RandomState, seed_of
 from thincrm.models.stored import StoredModel
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.waiting import telling
@@ -73,7 +73,7 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
     n_sweeps: int
     n_draws: int
     n_chains: int
-    random_state: Any
+    random_state: RandomState
     n_threads: int | None
     learn: bool
     max_rows: int | None = 300
@@ -100,7 +100,12 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
     # -- fitting -----------------------------------------------------------------------------------
 
     def fit(
-        self, X: Any, y: Any = None, *, t: Any = None, out: str | os.PathLike[str] | None = None
+        self,
+        X: Any,
+        y: object = None,
+        *,
+        t: CovariateLike | None = None,
+        out: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Fit to observations X with covariates t (numbers or dates).
 
@@ -133,7 +138,7 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
             bool(self.quiet),
         )
 
-    def _covariates(self, t: Any, n_rows: int) -> Covariates:
+    def _covariates(self, t: CovariateLike | None, n_rows: int) -> Covariates:
         given, varies = t is not None, getattr(self.thinning, "varies", True)
         if t is None:
             if varies:
@@ -217,7 +222,7 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
 
     # -- results -----------------------------------------------------------------------------------
 
-    def activation(self, t: Any = None, level: float = 0.9) -> pd.DataFrame:
+    def activation(self, t: CovariateLike | None = None, level: float = 0.9) -> pd.DataFrame:
         """Return each atom's probability of being open, with bands, at t (None: as fitted)."""
         check_is_fitted(self)
         rows = self.covariates_.rows if t is None else self.covariates_.encode(t)

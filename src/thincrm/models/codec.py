@@ -86,7 +86,7 @@ def pack_vectorizer(vectorizer: Any) -> dict[str, Any] | None:
     return None
 
 
-def unpack_vectorizer(settings: Any, words: pd.Index) -> CountVectorizer:
+def unpack_vectorizer(settings: object, words: pd.Index) -> CountVectorizer:
     """Return the fitted vectoriser that counts `words`."""
     known = CountVectorizer().get_params(deep=False)
     if (

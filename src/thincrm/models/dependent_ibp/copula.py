@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import log_expit, log_ndtr, ndtri_exp
 
-from thincrm.data.covariates import Covariates, covariates
+from thincrm.data.covariates import CovariateLike, Covariates, covariates
 from thincrm.errors import InvalidInput
 from thincrm.files.checks import floats, need, places, positive
 from thincrm.models.dependent_ibp.copula_fields import (
@@ -83,7 +83,7 @@ class GaussianCopula(ThinningFunction):
                 f"shares must be one or more numbers strictly between 0 and 1, got {self.shares!r}."
             )
 
-    def prepare(self, t: Any) -> Copula:
+    def prepare(self, t: CovariateLike) -> Copula:
         """Return what the fields need of the covariates."""
         width_M, share_R = np.asarray(self.widths, float), np.asarray(self.shares, float)
         return prepare_copula(covariates(t), width_M, share_R)
@@ -127,7 +127,7 @@ class GaussianCopula(ThinningFunction):
             mass,
         )
 
-    def log_odds(self, x: CopulaState, prepared: Copula, t: Any = None) -> Float:
+    def log_odds(self, x: CopulaState, prepared: Copula, t: CovariateLike | None = None) -> Float:
         """Return the (T, K) log odds of z = 1 at the prepared rows, or at any covariates `t`."""
         if t is None:
             return log_odds(x, prepared)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from thincrm.errors import check_count
 from thincrm.levy import BetaProcess
@@ -12,6 +12,7 @@ from thincrm.models.dependent_ibp.copula import GaussianCopula
 from thincrm.models.dependent_ibp.copula_fields import CopulaState
 from thincrm.models.features.likelihood import FeatureLikelihood
 from thincrm.models.features.model import MOST_FEATURES, FeatureModel
+from thincrm.models.seeds import RandomState
 
 __all__ = ["DependentIBP"]
 
@@ -59,7 +60,7 @@ class DependentIBP(FeatureModel):
         n_draws: int = 100,
         n_chains: int = 1,
         max_rows: int | None = 300,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_threads: int | None = None,
         quiet: bool = False,
     ) -> None:

@@ -10,8 +10,8 @@ import pandas as pd
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from thincrm.data.covariates import Covariates, covariates
-from thincrm.data.table_values import Scale, like
+from thincrm.data.covariates import CovariateLike, Covariates, covariates
+from thincrm.data.table_values import Scale, TableLike, like
 from thincrm.errors import InvalidInput, check_count
 from thincrm.levy.special import log_rest
 from thincrm.models.atom_tables import band
@@ -47,8 +47,6 @@ class FeatureResults(Model):
     """Results of a fitted `FeatureModel`."""
 
     covariates_: Covariates
-    thinning_: Any
-    prepared_: Any
     scale_: Scale
     shared_: bool
     draws_: list[FeatureDraw]
@@ -58,7 +56,7 @@ class FeatureResults(Model):
     n_threads: int | None
     _tables: FeatureTables
 
-    def activation(self, t: Any = None, level: float = 0.9) -> pd.DataFrame:
+    def activation(self, t: CovariateLike | None = None, level: float = 0.9) -> pd.DataFrame:
         """Return each feature's probability of being open, and of being used, with bands.
 
         Columns: feature, t, mean, lower, upper (of p, the gate), usage, usage_lower, usage_upper
@@ -70,7 +68,7 @@ class FeatureResults(Model):
         rows = self.covariates_.rows if t is None else self.covariates_.encode(t)
         return self._tables.activation(self.covariates_, rows, level, self._log_odds)
 
-    def transform(self, X: Any, t: Any = None) -> Float:
+    def transform(self, X: TableLike, t: CovariateLike | None = None) -> Float:
         """Return (N, K) how much each row uses each feature, given its seen cells.
 
         Binary weights: the probability; real weights: the expected weight. Rows may be old or
@@ -85,7 +83,9 @@ class FeatureResults(Model):
                 total[:, here] += rows[0].usage[:, found[here]] * sign[here]
         return np.asarray(total[np.argsort(order)] / len(self._places()))
 
-    def impute(self, X: Any, t: Any = None, level: float = 0.9) -> Imputation:
+    def impute(
+        self, X: TableLike, t: CovariateLike | None = None, level: float = 0.9
+    ) -> Imputation:
         """Return X without holes: `.mean`, `.lower`, `.upper`, each shaped and labelled like X.
 
         A hole's law is that of a new value: usages given the row's seen cells and covariate, and
@@ -133,15 +133,15 @@ class FeatureResults(Model):
         mean, low, high = (self.scale_.back(part[back]) for part in (total / count, lower, upper))
         return mean, low, high
 
-    def sample_predictive(self, t: Any = None, n_samples: int = 1) -> Float:
+    def sample_predictive(self, t: CovariateLike | None = None, n_samples: int = 1) -> Float:
         """Return (n_samples, N, P) new tables at covariates t, in the columns' units.
 
         Each comes from one of the kept draws. None: the covariates of the fit.
         """
         check_is_fitted(self)
         n_samples = check_count("n_samples", n_samples)
-        times = self.covariates_.observed() if t is None else None
-        times = self.covariates_.encode(t) if times is None else times
+        known = self.covariates_
+        times = known.observed() if t is None else known.encode(t)
         known, order = self._grouped(times)
         back = np.argsort(order)
         out = np.empty((n_samples, len(times), len(self.columns_)))
@@ -158,7 +158,7 @@ class FeatureResults(Model):
             out[s] = self.scale_.back((rows.mean(features) + noise)[back])
         return out
 
-    def score(self, X: Any, y: Any = None, *, t: Any = None) -> float:
+    def score(self, X: TableLike, y: object = None, *, t: CovariateLike | None = None) -> float:
         """Return the mean over rows of log p(seen cells | t), of new rows, averaged over draws.
 
         In nats, of values in the columns' units. By annealed importance sampling: a few draws
@@ -180,12 +180,12 @@ class FeatureResults(Model):
 
     # -- rows, old or new -------------------------------------------------------------------------
 
-    def _rows(self, X: Any, t: Any) -> tuple[tuple[Rows, Covariates], Float]:
+    def _rows(self, X: TableLike, t: CovariateLike | None) -> tuple[tuple[Rows, Covariates], Float]:
         check_is_fitted(self)
         value = self._values(X, reset=False)
         return self._sorted_rows(value, self._times(X, t, len(value)))
 
-    def _times(self, X: Any, t: Any, n_rows: int) -> Float:
+    def _times(self, X: TableLike, t: CovariateLike | None, n_rows: int) -> Float:
         """Return the (N, C) encoded covariates of rows."""
         if t is None:
             if len(self.covariates_.rows) > 1 and self.thinning_.varies:
@@ -247,7 +247,7 @@ class FeatureResults(Model):
         silent = log_odds + np.outer(trials, log_rest(draw.log_mass))
         return np.where(hits > 0, np.inf, silent)
 
-    def _same_order(self, X: Any, t: Any) -> None:
+    def _same_order(self, X: TableLike, t: CovariateLike | None) -> None:
         """Refuse a table and covariates that hold the same labels in another order."""
         if not (isinstance(X, pd.DataFrame) and isinstance(t, pd.Series | pd.DataFrame)):
             return
@@ -257,7 +257,7 @@ class FeatureResults(Model):
                 "t has the index of Y in another order: reindex one of them, t.loc[Y.index]."
             )
 
-    def _values(self, X: Any, *, reset: bool) -> Float:
+    def _values(self, X: TableLike, *, reset: bool) -> Float:
         raise NotImplementedError
 
     def _table(self, value: Float, at: Covariates, shared: bool) -> Table:

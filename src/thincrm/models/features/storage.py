@@ -28,7 +28,7 @@ class FeatureFiles(StoredModel):
 
     background: bool
     columns_: pd.Index
-    feature_names_in_: Any
+    feature_names_in_: np.ndarray
     n_features_in_: int
     scale_: Scale
     values_: Float

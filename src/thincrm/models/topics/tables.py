@@ -11,6 +11,7 @@ import pandas as pd
 from scipy import sparse
 from scipy.special import expit
 
+from thincrm.data.counts import CountMatrix
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, check_between, check_count
 from thincrm.models.curve_shapes import SHAPES, first_last, shape_of
@@ -110,7 +111,7 @@ class TopicTables:
         """Return (P, K): the tokens of each word in each topic, averaged over draws."""
         sum_PK = np.zeros((len(self.vocabulary), self.n_topics))
         for draw, found in zip(self.draws, self.matches, strict=True):
-            sum_PK[:, found >= 0] += draw.words[:, found[found >= 0]]
+            sum_PK[:, found >= 0] += draw.words[:, found[found >= 0]]  # type: ignore[call-overload]
         return sum_PK / len(self.draws)
 
     def activation(self, rows: Float, level: float, log_odds: LogOdds) -> pd.DataFrame:
@@ -156,14 +157,14 @@ class TopicTables:
         columns["presence"] = known_BK.mean(0)
         return pd.DataFrame(columns, index=pd.RangeIndex(self.n_topics, name="topic"))
 
-    def coherence(self, counts: Any, n_words: int) -> pd.Series:
+    def coherence(self, counts: CountMatrix, n_words: int) -> pd.Series:
         """Return the mean normalised pointwise mutual information of each topic's top words."""
         n_words = min(check_count("n_words", n_words, 2), len(self.vocabulary))
         theta_PK = self.reference.theta[:, self.order]
         top_WK = np.argsort(-theta_PK, axis=0, kind="stable")[:n_words]
         words, place = np.unique(top_WK, return_inverse=True)
         seen = (counts[:, words] > 0).astype(float)
-        both = np.asarray((seen.T @ seen).todense()) / counts.shape[0]
+        both = np.asarray((seen.T @ seen).todense()) / counts.shape[0]  # type: ignore[union-attr]
         single = np.diag(both)
         with np.errstate(divide="ignore", invalid="ignore"):
             pmi = np.log(both) - np.log(np.outer(single, single))

@@ -25,7 +25,7 @@ from thincrm.data.writing import write_csv
 from thincrm.errors import check_between
 from thincrm.models.topics.corpus import read_new_documents
 from thincrm.models.topics.model import TopicModel
-from thincrm.numerics.arrays import Float
+from thincrm.numerics.arrays import Float, Int
 
 __all__ = ["TopicTerminal"]
 
@@ -114,7 +114,7 @@ class TopicTerminal(ModelTerminal[TopicModel]):
         again.fit(Counts(train, model.vocabulary_), t=model.covariates_, heldout=heldout)
         found = again.perplexity(heldout)
         seen = np.asarray(train.sum(axis=0)).reshape(-1) + 0.5
-        words = np.asarray(heldout.sum(axis=0)).reshape(-1)
+        words: Int = np.asarray(heldout.sum(axis=0)).reshape(-1)
         unigram = np.exp(-(words @ np.log(seen / seen.sum())) / words.sum())
         return {
             "perplexity": found.value,
