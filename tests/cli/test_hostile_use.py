@@ -97,7 +97,7 @@ def test_all_documents_of_one_date_are_a_run(tmp_path):
     fit = ("topics", tmp_path / "same.csv", "--text", "body", "--date", "date", *SMALL)
     done = call(*fit, "--out", tmp_path / "run")
     assert done.exit_code == 0, done.output
-    assert "Note: All documents have the same covariate t, so topics cannot come" in done.stderr
+    assert "Note: All documents have the same covariate, so topics cannot come" in done.stderr
     assert "Say --thinning always if that is meant" in done.stderr
     assert call("report", tmp_path / "run").exit_code == 0
 

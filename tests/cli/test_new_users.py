@@ -1,6 +1,7 @@
 """What new users met on the command line."""
 
 import io
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 import thincrm as tc
 from thincrm.cli import app
+from thincrm.console import voice
 from thincrm.errors import InvalidInput
 
 SMALL = ("--sweeps", 6, "--draws", 2)
@@ -34,7 +36,7 @@ def test_an_encoding_is_kept_with_the_run(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes("\n".join(["date,text", *rows, ""]).encode("latin-1"))
     fit = ("topics", path, "--date", "date", "--max-topics", 5, *SMALL, "--out", tmp_path / "run")
-    assert_told(call(*fit), "--encoding names another, such as latin-1 (--skip-bad")
+    assert_told(call(*fit), "encoding; --encoding names another, such as latin-1 (--skip-bad")
     done = call(*fit, "--encoding", "latin-1")
     assert done.exit_code == 0, done.output
     assert "été" in done.stdout
@@ -74,7 +76,7 @@ def test_a_label_column_in_latin_1_is_no_traceback(tmp_path):
 def test_ambiguous_dates_name_the_option(tmp_path):
     (tmp_path / "a.csv").write_text("text,date\nwar,03/04/1862\n")
     done = call("topics", tmp_path / "a.csv", "--date", "date", "--out", tmp_path / "run")
-    assert_told(done, "--date-format, such as %d/%m/%Y")
+    assert_told(done, "or say which it is with --date-format, such as %d/%m/%Y")
 
 
 def empty_npz(shape):
@@ -116,3 +118,36 @@ def test_rows_of_one_covariate_are_noted():
     with pytest.warns(UserWarning, match="All rows have the same covariate t, so features cannot"):
         model.fit(table, t=np.ones(10))
     model.set_params(thinning=tc.Always()).fit(table, t=np.ones(10))
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """Return what commands would say if it took long, and whether they are quiet."""
+    said = []
+
+    def telling(what, *, quiet):
+        said.append((what, quiet))
+        return nullcontext()
+
+    monkeypatch.setattr(voice, "telling", telling)
+    return said
+
+
+def test_reading_and_counting_are_told_and_quiet_is_quiet(tmp_path, told):
+    path = tmp_path / "a\x1b.csv"
+    path.write_text("text,date,x\n" + "".join(f"war peace,{1800 + i},{i}\n" for i in range(9)))
+    read, counted = r"reading a\x1b.csv", "counting words"
+    run, table = tmp_path / "topics", tmp_path / "features"
+    for command, words in (
+        (["topics", path, "--date", "date", "--max-topics", 3, *SMALL, "--out", run], [counted]),
+        (["infer", run, path], []),
+        (["date", run, path], []),
+        (["features", path, "--covariate", "date", *SMALL, "--out", table], []),
+        (["impute", table, path], []),
+    ):
+        done = call(*command)
+        assert done.exit_code == 0, done.output
+        assert told == [(what, False) for what in (read, *words)], command
+        told.clear()
+    assert call("infer", run, path, "--quiet").exit_code == 0
+    assert told == [(read, True)]

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import thincrm as tc
 from thincrm.cli import app
-from thincrm.errors import CannotWrite, InvalidInput, ThincrmError
+from thincrm.errors import CannotWrite, InvalidInput, ThincrmError, in_shell, resume_call
 from thincrm.printable import printable
 
 ESCAPE = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202eevil[bold red]x\r\b"
@@ -205,4 +205,9 @@ def test_what_a_sentence_quotes_is_not_translated(tmp_path, monkeypatch):
     assert "my n_sweeps/max_topics.csv does not exist" in done.stderr
     (tmp_path / "random_state").write_text("")
     done = call("topics", "max_topics.csv", "--out", "random_state")
-    assert "Error: random_state is a file" in done.stderr
+    assert "Error: random_state is a file: pass the name of a folder." in done.stderr
+    (tmp_path / "n_sweeps.csv").write_text("text,min_df\nwar,stop_words\n")
+    done = call("topics", "n_sweeps.csv", "--date", "min_df", "--out", "run")
+    assert "n_sweeps.csv, line 2, column min_df: 'stop_words' is not a date;" in done.stderr
+    assert "(--skip-bad passes over such rows)" in done.stderr
+    assert in_shell(resume_call("n_sweeps")) == "'thincrm resume n_sweeps'"

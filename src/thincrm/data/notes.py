@@ -31,8 +31,12 @@ def note_many_values(known: Covariates) -> None:
     """Say before the work begins that there are very many distinct covariates."""
     if len(known.rows) > _MANY_VALUES:
         warnings.warn(
-            f"The covariate t has {len(known.rows):,} distinct values, so a sweep takes long: "
-            "round them (to days, months or years) if that is not meant.",
+            Sentence(
+                "The covariate",
+                either(" t", ""),
+                f" has {len(known.rows):,} distinct values, so a sweep takes long: round them (to "
+                "days, months or years) if that is not meant.",
+            ),
             stacklevel=4,
         )
 
@@ -40,11 +44,18 @@ def note_many_values(known: Covariates) -> None:
 def note_one_value(known: Covariates, things: str, what: str) -> None:
     """Say that `what` (topics) cannot come and go because all `things` share one covariate."""
     if len(known.rows) == 1 < known.row.size:
-        said = Sentence(
-            f"All {things} have the same covariate t, so {what} cannot come and go. ",
-            either("Pass thinning=Always() to say so.", "Say --thinning always if that is meant."),
+        warnings.warn(
+            Sentence(
+                f"All {things} have the same covariate",
+                either(" t", ""),
+                f", so {what} cannot come and go. ",
+                either(
+                    "Pass thinning=Always() to say so", "Say --thinning always if that is meant"
+                ),
+                ".",
+            ),
+            stacklevel=4,
         )
-        warnings.warn(said, stacklevel=4)
 
 
 def refuse_empty(X: Any, name: str, things: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 import thincrm as tc
 from thincrm.data.reading.dates import DateColumn
 from thincrm.data.reading.lines import check_encoding
-from thincrm.errors import InvalidInput
+from thincrm.errors import InvalidInput, in_shell
 
 
 def test_nan_in_a_column_that_nobody_asked_for(tmp_path):
@@ -35,8 +35,11 @@ def test_an_encoding_is_named(tmp_path, encoding):
     assert found.table["größe"].tolist() == ["ä", "ö"]
     table = tc.read_table(path, label="größe", encoding=encoding)
     assert table.values.index.tolist() == ["ä", "ö"]
-    with pytest.raises(InvalidInput, match=r"not in the file's encoding; encoding= or --encoding"):
-        tc.read_texts(path, date="date")
+    for content in (LATIN, LATIN.replace("größe", "x")):  # in a name, in a cell
+        path.write_bytes(content.encode(encoding))
+        with pytest.raises(InvalidInput, match=r"not in the file's encoding; encoding= names") as e:
+            tc.read_texts(path, date="date")
+        assert "not in the file's encoding; --encoding names another" in in_shell(e.value)
 
 
 def test_encodings_of_other_scripts_and_kinds(tmp_path):
@@ -105,5 +108,23 @@ def test_neither_quarter_nor_decade(written):
 
 
 def test_what_could_be_two_dates_names_the_option():
-    with pytest.raises(ValueError, match=r"date_format= or --date-format, such as %d/%m/%Y"):
+    with pytest.raises(ValueError, match=r"with date_format=, such as %d/%m/%Y") as caught:
         DateColumn().read("03/04/1862")
+    assert "it is with --date-format, such as %d/%m/%Y" in in_shell(caught.value)
+
+
+def test_bad_rows_that_were_passed_over_keep_both_wordings(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,date,x\na,03/04/1862,1\nb,1863,2\n")
+    found = tc.read_texts(path, date="date", skip_bad=True)
+    table = tc.read_table(path, date="date", columns=["x"], skip_bad=True)
+    for first in (found.first_skipped, table.first_skipped):
+        assert "date_format=" in first
+        assert "--date-format" in in_shell(first)
+    path.write_text("text,date,x\na,03/04/1862,1\n")
+    with pytest.raises(InvalidInput, match=r"no documents; 1 bad rows, .*date_format=,") as caught:
+        tc.read_texts(path, date="date", skip_bad=True)
+    assert "--date-format," in in_shell(caught.value)
+    with pytest.raises(InvalidInput, match=r"holds no rows: a.csv.*date_format=,") as caught:
+        tc.read_table(path, date="date", columns=["x"], skip_bad=True)
+    assert "--date-format," in in_shell(caught.value)

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from thincrm.data.reading.lines import shown
+from thincrm.errors import Sentence, either
 
 __all__ = ["DateColumn", "date_in_name"]
 
@@ -131,16 +132,14 @@ def _parse(value: Any, form: str | None) -> tuple[datetime.datetime, bool]:
 def _usual(text: str) -> tuple[datetime.datetime, bool]:
     found = _figures(text) or _quarter(text) or _iso(text) or _words(text.lower())
     if found is None:
-        raise ValueError(f"{shown(text)} is not a date{_hint(text)}")
+        raise ValueError(Sentence(f"{shown(text)} is not a date", _hint(text)))
     return found, _bare_year(text) is not None
 
 
 def _hint(text: str) -> str:
     if re.fullmatch(r"\d{1,2}[/-]\d{1,2}[/-]\d{2,4}.*", text, re.ASCII):
-        return (
-            ", or could be two: write 1862-03-12, or say which it is with date_format= or "
-            "--date-format, such as %d/%m/%Y"
-        )
+        said = ", or could be two: write 1862-03-12, or say which it is with "
+        return Sentence(said, either("date_format=", "--date-format"), ", such as %d/%m/%Y")
     return "; write it as 1862-03-12, 12 March 1862 or 1862"
 
 

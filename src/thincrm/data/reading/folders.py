@@ -9,7 +9,7 @@ from typing import Any
 from thincrm.data.reading.dates import date_in_name
 from thincrm.data.reading.lines import MOST_BYTES, lines, shown
 from thincrm.data.reading.rows import Row, rows
-from thincrm.errors import InvalidInput
+from thincrm.errors import InvalidInput, sentence_of
 
 __all__ = ["file_rows"]
 
@@ -42,7 +42,7 @@ def file_rows(
             elif wanted:
                 cells[_NAME] = date_in_name(file.name)
         except ValueError as error:
-            yield Row(file.name, {}, str(error), "file")
+            yield Row(file.name, {}, sentence_of(error), "file")
         else:
             yield Row(file.name, cells, unit="file")
 
@@ -61,7 +61,7 @@ def _by_file(path: Path, wanted: Sequence[str], encoding: str) -> dict[str, Row]
     known: dict[str, Row] = {}
     for row in rows(path, list(dict.fromkeys([_FILE, *wanted])), encoding):
         if row.problem:
-            raise InvalidInput(f"{path.name}, {row.unit} {row.number}: {row.problem}.")
+            raise InvalidInput(f"{path.name}, {row.unit} {row.number}: ", row.problem, ".")
         name = str(row.cells.pop(_FILE)) if _FILE not in wanted else str(row.cells[_FILE])
         if name in known:
             raise InvalidInput(

@@ -15,7 +15,7 @@ from thincrm.data.reading.dates import DateColumn
 from thincrm.data.reading.lines import UTF8, shown
 from thincrm.data.reading.rows import Tally, column_names, rows
 from thincrm.data.reading.texts import number_in, plain
-from thincrm.errors import InvalidInput, argument
+from thincrm.errors import InvalidInput, argument, sentence_of
 
 __all__ = ["Table", "read_table"]
 
@@ -104,15 +104,14 @@ def read_table(
                 reader.read(row.cells[column])
         except ValueError as error:
             reader.forget_half_a_row(len(places))
-            tally.bad(row, str(error), column)
+            tally.bad(row, sentence_of(error), column)
             continue
         values.extend(cells)
         labels.append(name)
         places.append(row.number)
         unit = row.unit
     if not places:
-        more = f": {tally.first}" if tally.first else "."
-        raise InvalidInput(f"{tally.path} holds no rows{more}")
+        raise InvalidInput(f"{tally.path} holds no rows", ": " if tally.first else ".", tally.first)
     lines = pd.Index(places, name=unit)
     index = lines if label is None else pd.Index(labels, name=label)
     cells_NC = np.frombuffer(values).reshape(len(places), len(kept))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from thincrm.data.reading.lines import MOST_BYTES, UTF8, check_file, lines, shown
 from thincrm.data.reading.parquet import parquet_batches, parquet_names
-from thincrm.errors import InvalidInput, either
+from thincrm.errors import InvalidInput, Sentence, either
 
 __all__ = ["Row", "Tally", "column_names", "rows"]
 
@@ -46,13 +46,13 @@ class Tally:
     def bad(self, row: Row, why: str, column: str = "") -> None:
         """Name a bad row; pass over it if that was asked for."""
         at = f", column {column}" if column else ""
-        sentence = f"{self.path.name or self.path}, {row.unit} {row.number}{at}: {why}"
+        sentence = Sentence(f"{self.path.name or self.path}, {row.unit} {row.number}{at}: ", why)
         if not self.skip:
             raise InvalidInput(
-                f"{sentence} (", either("skip_bad=True", "--skip-bad"), " passes over such rows)."
+                sentence, " (", either("skip_bad=True", "--skip-bad"), " passes over such rows)."
             )
         self.skipped += 1
-        self.first = self.first or f"{sentence}."
+        self.first = self.first or Sentence(sentence, ".")
 
 
 def rows(path: str | Path, wanted: Sequence[str], encoding: str = UTF8) -> Iterator[Row]:
@@ -139,7 +139,9 @@ def _in_utf8(path: Path, names: list[str]) -> list[str]:
         except UnicodeEncodeError as error:
             raise InvalidInput(
                 f"{path.name}, line 1: the column name {shown(name)} is not in the file's "
-                "encoding; encoding= or --encoding names another, such as latin-1."
+                "encoding; ",
+                either("encoding=", "--encoding"),
+                " names another, such as latin-1.",
             ) from error
     return names
 

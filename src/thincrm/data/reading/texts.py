@@ -14,7 +14,7 @@ from thincrm.data.reading.dates import DateColumn
 from thincrm.data.reading.folders import file_rows
 from thincrm.data.reading.lines import UTF8, shown
 from thincrm.data.reading.rows import Row, Tally, rows
-from thincrm.errors import InvalidInput
+from thincrm.errors import InvalidInput, Sentence, either, sentence_of
 
 __all__ = ["Texts", "number_in", "plain", "read_texts"]
 
@@ -128,7 +128,7 @@ class _Sheet:
                 column = self.date
                 self.dates.read(row.cells[column])
         except ValueError as error:
-            self.tally.bad(row, str(error), column)
+            self.tally.bad(row, sentence_of(error), column)
             return
         self.texts.append(text)
         self.cells.append(tuple(cells))
@@ -139,8 +139,8 @@ class _Sheet:
         """Return what was read."""
         tally = self.tally
         if not self.texts:
-            more = f"; {tally.skipped} bad rows, the first: {tally.first}" if tally.skipped else "."
-            raise InvalidInput(f"{tally.path} holds no documents{more}")
+            more = f"; {tally.skipped} bad rows, the first: " if tally.skipped else "."
+            raise InvalidInput(f"{tally.path} holds no documents{more}", tally.first)
         index = pd.Index(self.places, name=self.unit)
         table = pd.DataFrame(self.cells, columns=pd.Index(self.names), index=index)
         for name in self.names:
@@ -168,10 +168,12 @@ def plain(value: Any) -> Any:
         try:
             value.encode("utf-8")
         except UnicodeEncodeError as error:
-            raise ValueError(
-                f"character {error.start + 1} is not in the file's encoding; encoding= or "
-                "--encoding names another, such as latin-1"
-            ) from error
+            said = Sentence(
+                f"character {error.start + 1} is not in the file's encoding; ",
+                either("encoding=", "--encoding"),
+                " names another, such as latin-1",
+            )
+            raise ValueError(said) from error
     return value
 
 

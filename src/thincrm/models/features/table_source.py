@@ -11,8 +11,6 @@ from thincrm.data.reading import Table, read_table
 from thincrm.data.reading.lines import UTF8
 from thincrm.errors import InvalidInput
 from thincrm.models.features.model import FeatureModel
-from thincrm.numerics.waiting import telling
-from thincrm.printable import printable
 
 __all__ = ["read_new_rows", "read_rows"]
 
@@ -21,17 +19,16 @@ def read_rows(path: Path, how: TableColumns) -> Table:
     """Read a table: its numeric columns, and the covariates of its rows."""
     if how.date and how.covariates:
         raise InvalidInput("Features depend on --date or on --covariate: give one of them.")
-    with telling(f"reading {printable(path.name)}"):
-        return read_table(
-            path,
-            how.covariates,
-            how.columns or None,
-            date=how.date,
-            label=how.label,
-            date_format=how.date_format,
-            encoding=how.encoding or UTF8,
-            skip_bad=how.skip_bad,
-        )
+    return read_table(
+        path,
+        how.covariates,
+        how.columns or None,
+        date=how.date,
+        label=how.label,
+        date_format=how.date_format,
+        encoding=how.encoding or UTF8,
+        skip_bad=how.skip_bad,
+    )
 
 
 def read_new_rows(run: Path, model: FeatureModel, path: Path, how: TableColumns) -> Table:
@@ -48,8 +45,8 @@ def read_new_rows(run: Path, model: FeatureModel, path: Path, how: TableColumns)
         how,
         columns=tuple(str(name) for name in model.columns_),
         label=how.label or _name(before, "label"),
-        encoding=how.encoding or _name(before, "encoding"),
         date_format=how.date_format or _name(before, "date_format"),
+        encoding=how.encoding or _name(before, "encoding"),
     )
     return read_rows(path, how)
 

@@ -54,7 +54,8 @@ class FeatureTerminal(ModelTerminal[FeatureModel]):
         self, command: RunCommand, model: FeatureModel, table: Path, how: TableColumns, level: float
     ) -> None:
         """Write each missing cell with its mean and interval."""
-        found = read_new_rows(command.run, model, table, how)
+        with command.voice.telling(f"reading {table.name}"):
+            found = read_new_rows(command.run, model, table, how)
         filled = model.impute(found.values, t=found.t, level=level)
         missing = found.values.isna().to_numpy()
         row, column = np.nonzero(missing)

@@ -15,8 +15,6 @@ from thincrm.data.reading.lines import UTF8
 from thincrm.data.reading.rows import column_names
 from thincrm.errors import InvalidInput
 from thincrm.models.topics.model import TopicModel
-from thincrm.numerics.waiting import telling
-from thincrm.printable import printable
 
 __all__ = ["Corpus", "read_corpus", "read_new_documents"]
 
@@ -50,29 +48,28 @@ def read_corpus(
         raise InvalidInput("Topics depend on --date or on --covariate: give one of them.")
     if path.is_file() and is_counts(path):
         return _read_counts(path, how, words)
-    with telling(f"reading {printable(path.name)}"):
-        found = read_texts(
-            path,
-            how.text or "text",
-            how.date,
-            how.covariates,
-            metadata=how.metadata,
-            date_format=how.date_format,
-            encoding=how.encoding or UTF8,
-            skip_bad=how.skip_bad,
-        )
+    found = read_texts(
+        path,
+        how.text or "text",
+        how.date,
+        how.covariates,
+        metadata=how.metadata,
+        date_format=how.date_format,
+        encoding=how.encoding or UTF8,
+        skip_bad=how.skip_bad,
+    )
     index, reading = found.table.index, _kept(how, path, "texts")
     return Corpus(found.texts, found.t, index, reading, found.skipped, found.first_skipped)
 
 
 def _kept(how: DocumentColumns, path: Path, kind: str) -> dict[str, object]:
     """Return how documents were read, to be kept with the run."""
-    return asdict(how) | {"text": how.text or "text", "source": path.name, "kind": kind}
+    usual = {"text": how.text or "text", "encoding": how.encoding or UTF8}
+    return asdict(how) | usual | {"source": path.name, "kind": kind}
 
 
 def _read_counts(path: Path, how: DocumentColumns, words: Path | Sequence[str] | None) -> Corpus:
-    with telling(f"reading {printable(path.name)}"):
-        counts = read_counts(path, words)
+    counts = read_counts(path, words)
     n_documents = counts.counts.shape[0]
     t = None
     if how.metadata is not None:
@@ -115,10 +112,11 @@ def read_new_documents(
         raise InvalidInput(f"--words goes with counts, and {corpus} holds none.")
     before = kept_reading(run)
     known = [str(word) for word in model.vocabulary_] if how.words is None else how.words
-    if how.text is None:
-        how = replace(how, text=str(before.get("text") or "text"))
-    if how.encoding is None:
-        how = replace(how, encoding=str(before.get("encoding") or UTF8))
+    how = replace(
+        how,
+        text=how.text or str(before.get("text") or "text"),
+        encoding=how.encoding or str(before.get("encoding") or UTF8),
+    )
     if dated and not (how.date or how.covariates):
         table = how.metadata or (None if has_counts or corpus.is_dir() else corpus)
         how = how if table is None else _with_dates_of_run(before, table, how)
