@@ -2,6 +2,7 @@
 
 import itertools
 from collections import namedtuple
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -150,12 +151,23 @@ def chains(gates, updates, n_chains=1_500, n_burn=25, n_kept=15):
     return np.concatenate(kept)
 
 
+def rescale_each(rng, problem, state):
+    """Move the scale of every chain's masses, and its clocks, as `rescale` does of one."""
+    mass = np.exp(state.log_mass).reshape(-1, K)
+    b = rng.gamma(K * SHAPE, 1.0, len(mass)) / mass.sum(1)
+    (local,), found = state.local, state.evidence
+    local = local._replace(clock=local.clock / np.repeat(b, local.clock.size // b.size))
+    found = found._replace(clock=found.clock / np.repeat(b, found.clock.size // b.size))
+    log_mass = state.log_mass + np.repeat(np.log(b), K)
+    return replace(state, local=(local,), evidence=found, log_mass=log_mass)
+
+
 def worst(found, want):
     return np.abs((found.mean(0) - want) / (found.std(0) / np.sqrt(len(found)))).max()
 
 
 LIMIT = 5.1  # 21 numbers at 1e-5
-SWEEP = (redraw_observations, redraw_activations, redraw_masses)
+SWEEP = (redraw_observations, redraw_activations, redraw_masses, rescale_each)
 OTHER = {"shared": "weighted", "weighted": "observation", "observation": "shared"}
 
 
