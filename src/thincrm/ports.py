@@ -169,6 +169,10 @@ def _per_atom(trials: Int) -> Int:
 class LevyMeasure(Protocol):
     """How heavy atoms are: a prior for masses, and the same prior after evidence."""
 
+    @property
+    def mass(self) -> float:
+        """Return the total mass, in the sense of each measure."""
+
     def draw_log_mass(self, rng: Seed, n_atoms: int) -> Float:
         """Draw the (K,) log masses of the finite approximation."""
 

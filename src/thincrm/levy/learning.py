@@ -24,7 +24,7 @@ from thincrm.numerics.streams import fresh_key, new_stream
 from thincrm.numerics.variates import crt
 from thincrm.ports import LevyMeasure, MassEvidence
 
-__all__ = ["PRIORS", "LevyPriors", "learn", "learn_concentration", "mass_density"]
+__all__ = ["PRIORS", "LevyPriors", "draw_total", "learn", "learn_concentration", "mass_density"]
 
 
 class LevyPriors(NamedTuple):
@@ -58,21 +58,38 @@ def _(
     evidence: MassEvidence,
     priors: LevyPriors = PRIORS,
 ) -> tuple[GammaProcess, Float]:
-    """Draw the mass given hits and exposure, the masses, then the rate given the masses.
+    """Draw the mass (see `draw_total`), the masses, then the rate given the masses.
 
-    l_k ~ CRT(hits_k, mass/K),   mass ~ Gamma(a + sum l, b + sum_k log(1 + exposure_k / rate) / K)
     rate ~ Gamma(a' + mass, b' + sum masses)
     """
-    n_atoms = log_mass.size
-    state = new_stream(fresh_key(rng), 0)
-    tables = _tables(state, evidence.hits.astype(np.int64), levy.mass / n_atoms)
-    pull = float(np.log1p(evidence.exposure / levy.rate).sum()) / n_atoms
-    mass = rng.gamma(priors.mass[0] + tables) / (priors.mass[1] + pull)
-    levy = replace(levy, mass=max(mass, 1e-12))
+    levy = replace(levy, mass=draw_total(levy, rng, evidence, priors.mass))
     log_mass = levy.redraw(rng, log_mass, evidence)
     total = float(np.exp(log_mass).sum())
     rate = rng.gamma(priors.rate[0] + levy.mass) / (priors.rate[1] + total)
     return replace(levy, rate=rate), log_mass
+
+
+def draw_total(
+    levy: GammaProcess,
+    rng: np.random.Generator,
+    evidence: MassEvidence,
+    prior: tuple[float, float],
+    least: float = 0.0,
+) -> float:
+    """Draw the mass of a gamma process given hits and exposure, the atoms' masses integrated out.
+
+    l_k ~ CRT(hits_k, mass/K),   mass ~ Gamma(a + sum l, b + sum_k log(1 + exposure_k / rate) / K)
+
+    `prior` is (a, b), cut off below `least`.
+    """
+    n_atoms = evidence.hits.size
+    state = new_stream(fresh_key(rng), 0)
+    tables = _tables(state, evidence.hits.astype(np.int64), levy.mass / n_atoms)
+    pull = float(np.log1p(evidence.exposure / levy.rate).sum()) / n_atoms
+    while True:
+        mass = float(rng.gamma(prior[0] + tables)) / (prior[1] + pull)
+        if mass >= least:
+            return max(mass, 1e-12)
 
 
 @compiled

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from thincrm.data.counts import CountMatrix
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, check_count
 from thincrm.inference.diagnostics import by_chain, label_free, spread_rows
@@ -59,56 +58,6 @@ def scalar_groups(draws: list[Any], known: Covariates) -> tuple[Variables, Varia
     return scalars, stats, place_CS
 
 
-<<<<<<< HEAD
-=======
-def topic_groups(
-    tables: TopicTables, counts: CountMatrix, n_words: int, n_times: int, seed: int
-) -> dict[str, tuple[Variables, Mapping[str, Any]]]:
-    """Return the groups of a topic model: see `TopicModel.to_arviz`."""
-    known = tables.known
-    posterior, stats, place_CS = scalar_groups(list(tables.draws), known)
-    chains = {"chain": np.arange(place_CS.shape[0]), "draw": np.arange(place_CS.shape[1])}
-    rows = spread_rows(len(known.rows), check_count("n_times", n_times))
-    times = time_coordinates(known, rows)
-
-    def kept(values_B: Float) -> Float:
-        return np.asarray(values_B[place_CS], np.float32)
-
-    opened_BTK = tables.aligned(lambda draw: _activation(draw, rows))
-    posterior["activation"] = (("chain", "draw", "t", "topic"), kept(opened_BTK))
-    total_BT = np.stack([_activation(draw, rows).sum(axis=1) for draw in tables.draws])
-    posterior["total_activation_at"] = (("chain", "draw", "t"), kept(total_BT))
-    share_BK = np.nan_to_num(tables.aligned(lambda draw: draw.tokens / draw.tokens.sum()))
-    posterior["topic_share"] = (("chain", "draw", "topic"), kept(share_BK))
-    words = np.unique(tables.top_words(n_words))
-    theta_BWK = _thetas(tables, words, np.random.default_rng(seed))
-    dims = ("chain", "draw", "topic", "word")
-    posterior["word_probability"] = (dims, kept(np.swapaxes(theta_BWK, 1, 2)))
-    shown = tables.vocabulary.to_numpy()[tables.top_words(3)].T
-    coordinates = {
-        **chains,
-        "topic": np.arange(tables.n_topics),
-        "topic_words": ("topic", np.array([" ".join(map(str, three)) for three in shown])),
-        "word": tables.vocabulary[words].astype(str).to_numpy(str),
-        **times,
-    }
-    length_D: Int = np.asarray(counts.sum(axis=1)).reshape(-1)
-    tokens_T = np.bincount(known.row, length_D, len(known.rows))[rows].astype(np.int64)
-    return {
-        "posterior": (posterior, coordinates),
-        "sample_stats": (stats, chains),
-        "observed_data": ({"tokens": (("t",), tokens_T)}, times),
-        "constant_data": ({"documents": (("t",), known.trials[rows])}, times),
-    }
-
-
-def _activation(draw: TopicDraw, rows: list[int]) -> Float:
-    """Return the (T, K) activation at chosen rows; a static model has one for all."""
-    log_odds = draw.log_odds
-    return np.asarray(expit(log_odds[rows] if len(log_odds) > 1 else log_odds[[0] * len(rows)]))
-
-
->>>>>>> typing
 def time_coordinates(known: Covariates, rows: list[int]) -> dict[str, Any]:
     """Return coordinates of dimension t: dates stay dates; several columns are named beside it."""
     labels = known.labels(known.rows[rows])

@@ -24,6 +24,7 @@ __all__ = [
     "log_gamma",
     "multinomial",
     "normal",
+    "poisson",
     "positive_normal",
 ]
 
@@ -193,6 +194,28 @@ def binomial(state: np.ndarray, n: int, p: float) -> int:
             return successes
         successes += 1
         u = uniform(state)
+
+
+@compiled
+def poisson(state: np.ndarray, mean: float) -> int:
+    """Return a Poisson(mean) draw: a large mean is cut at a gamma arrival (Ahrens, Dieter 1974).
+
+    The m-th arrival is x ~ Gamma(m, 1). Beyond the mean, Binomial(m - 1, mean / x) come before;
+    else m, and those in what is left of the mean.
+    """
+    count = 0
+    while mean > 16.0:
+        m = int(0.875 * mean)
+        arrival = gamma(state, float(m))
+        if arrival > mean:
+            return count + binomial(state, m - 1, mean / arrival)
+        count += m
+        mean -= arrival
+    limit, product = math.exp(-mean), uniform(state)
+    while product > limit:
+        count += 1
+        product *= uniform(state)
+    return count
 
 
 @compiled

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from thincrm.data.counts import CountMatrix
 from thincrm.errors import check_count
 from thincrm.inference.diagnostics import spread_rows
 from thincrm.models.arviz_groups import Variables, scalar_groups, time_coordinates
@@ -19,7 +20,7 @@ __all__ = ["topic_groups"]
 
 
 def topic_groups(
-    tables: TopicTables, counts: Any, n_words: int, n_times: int, seed: int
+    tables: TopicTables, counts: CountMatrix, n_words: int, n_times: int, seed: int
 ) -> dict[str, tuple[Variables, Mapping[str, Any]]]:
     """Return the groups of a topic model: see `TopicModel.to_arviz`."""
     known = tables.known
@@ -49,7 +50,7 @@ def topic_groups(
         "word": tables.vocabulary[words].astype(str).to_numpy(str),
         **times,
     }
-    length_D = np.asarray(counts.sum(axis=1)).reshape(-1)
+    length_D: Int = np.asarray(counts.sum(axis=1)).reshape(-1)
     tokens_T = np.bincount(known.row, length_D, len(known.rows))[rows].astype(np.int64)
     return {
         "posterior": (posterior, coordinates),

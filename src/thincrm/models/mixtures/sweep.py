@@ -1,0 +1,70 @@
+"""The mixture model's sweep: an ordered list of updates of a state.
+
+split and merge -> rows (gates, clusters, clocks) -> activations -> masses, γ -> scale -> clusters
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from thincrm.inference.updates import redraw_activations, redraw_observations, redraw_own
+from thincrm.levy import GammaProcess
+from thincrm.levy.learning import draw_total
+from thincrm.models.mixtures.split_merge import explore
+from thincrm.models.mixtures.state import MixtureProblem, MixtureState
+from thincrm.numerics.arrays import Float
+from thincrm.numerics.slice import slice_move
+from thincrm.ports import Update
+
+__all__ = ["LEAST_MASS", "MASS_PRIOR", "SWEEP", "redraw_masses", "rescale"]
+
+MASS_PRIOR = (1.0, 0.5)  # Gamma(shape, rate) of γ: few clusters
+LEAST_MASS = 0.05  # its lower end: a gamma variable of a smaller shape underflows
+
+
+def redraw_masses(
+    rng: np.random.Generator, problem: MixtureProblem, state: MixtureState
+) -> MixtureState:
+    """Redraw γ of a gamma process, the masses integrated out, then the masses.
+
+    The rate is no parameter of a normalised measure: it stays what it is.
+    """
+    found = problem.likelihood.mass_evidence(rng, problem, state)
+    levy = state.levy
+    if problem.learn_levy and isinstance(levy, GammaProcess):
+        levy = replace(levy, mass=draw_total(levy, rng, found, MASS_PRIOR, LEAST_MASS))
+    return replace(state, levy=levy, log_mass=levy.redraw(rng, state.log_mass, found))
+
+
+def rescale(rng: np.random.Generator, problem: MixtureProblem, state: MixtureState) -> MixtureState:
+    """Multiply all masses by b and divide all clocks by it: rows do not notice.
+
+    b Σ π ~ Gamma(γ, rate) for the gamma process; else a slice step on log b, whose log density is
+    Σ_k log f_K(log π_k + log b).
+    """
+    levy, log_mass = state.levy, state.log_mass
+    if isinstance(levy, GammaProcess):
+        top = float(log_mass.max())
+        total = top + math.log(float(np.exp(log_mass - top).sum()))
+        shift = math.log(float(rng.gamma(levy.mass)) / levy.rate) - total
+    else:
+
+        def log_density(log_b: Float) -> Float:
+            return np.array([levy.log_prob(log_mass + log_b[0]).sum()])
+
+        shift = float(slice_move(rng, np.zeros(1), log_density)[0])
+    slower = state.evidence._replace(pace=state.evidence.pace * math.exp(-shift))
+    return replace(state, log_mass=log_mass + shift, evidence=slower)
+
+
+SWEEP: tuple[Update, ...] = (
+    explore,
+    redraw_observations,
+    redraw_activations,
+    redraw_masses,
+    rescale,
+    redraw_own,
+)

@@ -1,0 +1,60 @@
+"""Split and merge leave the joint law alone; ratios that forget a part do not."""
+
+from dataclasses import replace
+
+import pytest
+from mixture_world import World, block, functionals, many
+
+from thincrm.levy import GeneralizedGammaProcess
+from thincrm.models.mixtures import GaussianClusters
+from thincrm.models.mixtures.split_merge import split_or_merge
+from thincrm.testing import assert_passed, assert_rejected, two_sample_test
+from thincrm.thinning import Always, Bump, ProbitRVM, SigmoidGP
+
+pytestmark = pytest.mark.joint
+SEED = 20266
+BUMP = Bump(length=(0.4, 0.5), height=0.9)
+DIAGONAL = GaussianClusters("diagonal")
+WORLDS = {
+    "always, shared": World(Always(), "shared", DIAGONAL, n_replicates=1),
+    "bump, shared": World(BUMP, "shared", DIAGONAL, n_replicates=1),
+    "bump, weighted, no background": World(
+        BUMP, "weighted", DIAGONAL, n_replicates=1, background=False
+    ),
+    "bump, observation": World(BUMP, "observation", DIAGONAL, n_replicates=1),
+    "rvm, shared, Student, generalised gamma": World(
+        ProbitRVM(widths=(2.0, 40.0), bias_mean=0.3, shape=1.5, rate=0.8), "shared",
+        replace(DIAGONAL, student=True), n_replicates=1, levy=GeneralizedGammaProcess(2.0, 0.3),
+    ),
+    "gp, observation, full": World(
+        SigmoidGP(widths=(2.0, 40.0), bias_mean=0.2), "observation",
+        GaussianClusters("full", student=True), n_replicates=1,
+    ),
+}  # fmt: skip
+
+
+def stays(world, move, n_first, n_moves=3):
+    return two_sample_test(
+        many(world), [block(move)] * n_moves, functionals(world), n_steps=1, n_first=n_first,
+        rng=SEED,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_split_and_merge(name):
+    assert_passed(stays(WORLDS[name], split_or_merge, 400))
+
+
+def without(part):
+    def move(rng, problem, state):
+        return split_or_merge(
+            rng, problem, state, lambda ratio: ratio._replace(**{part: 0.0}).total()
+        )
+
+    return move
+
+
+@pytest.mark.parametrize("part", ["atoms", "x"])
+def test_a_ratio_without_a_part_is_rejected(part):
+    """Without `x` the new atom's own variables are left out of the ratio."""
+    assert_rejected(stays(WORLDS["bump, shared"], without(part), 600, 10))
