@@ -101,7 +101,7 @@ class RunLog:
 
     def _read(
         self,
-        found: Any,
+        found: object,
         check_state: Callable[[ChainState], None],
         check_draw: Callable[[Any], None],
     ) -> None:

@@ -34,7 +34,7 @@ Chain = State[Any, Any, Any]
 R = TypeVar("R")
 
 
-def log_odds_of(problem: Problem[Any], x: Any) -> Float:
+def log_odds_of(problem: Problem[Any], x: object) -> Float:
     """Return the (T, K) log odds of being open; background atoms always are.
 
     Several updates of a sweep ask for those of the same x, so the latest are remembered.
@@ -48,7 +48,10 @@ def log_odds_of(problem: Problem[Any], x: Any) -> Float:
 
 
 def _redraw_shard(
-    likelihood: Likelihood[Any, Any, Any, Any], shard: Any, local: Any, sent: tuple[np.uint64, Any]
+    likelihood: Likelihood[Any, Any, Any, Any],
+    shard: object,
+    local: object,
+    sent: tuple[np.uint64, Any],
 ) -> tuple[Any, Any]:
     return likelihood.redraw_local(sent[0], shard, local, sent[1])
 

@@ -37,19 +37,19 @@ def prepare(crm: ThinnedCRM, *several: Points) -> Any:
     return crm.thinning.prepare(known)
 
 
-def mean_gate(crm: ThinnedCRM, prepared: Any, at: Points) -> Float:
+def mean_gate(crm: ThinnedCRM, prepared: object, at: Points) -> Float:
     """Return the (T,) means E[p(t)]."""
     return np.asarray(crm.thinning.mean_activation(prepared, at.t))
 
 
-def squared_gate(crm: ThinnedCRM, prepared: Any, at: Points) -> Float:
+def squared_gate(crm: ThinnedCRM, prepared: object, at: Points) -> Float:
     """Return the (T,) means E[r^2] = E[p], or E[p^2] when the measure is weighted."""
     if not crm.weighted:
         return mean_gate(crm, prepared, at)
     return np.diagonal(crm.thinning.pair_activation(prepared, at.t, at.t, "independent"))
 
 
-def joint_gates(crm: ThinnedCRM, prepared: Any, here: Points, there: Points) -> Float:
+def joint_gates(crm: ThinnedCRM, prepared: object, here: Points, there: Points) -> Float:
     """Return the (S, T) means E[r^s r^t], or E[p(s) p(t)] when the measure is weighted."""
     law: Literal["independent", "comonotone"] = (
         "comonotone" if crm.coupling == "comonotone" else "independent"
@@ -84,7 +84,7 @@ def draw_log_masses(
 
 
 def realise(
-    crm: ThinnedCRM, rng: np.random.Generator, at: Points, prepared: Any, log_masses: Float
+    crm: ThinnedCRM, rng: np.random.Generator, at: Points, prepared: object, log_masses: Float
 ) -> Realisation:
     """Draw locations, auxiliary variables and gates for atoms of the given masses."""
     with np.errstate(over="ignore"):

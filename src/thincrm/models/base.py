@@ -55,7 +55,7 @@ class Parts(NamedTuple):
     """The data of a model in shards, and the facts its likelihood needs of all of them."""
 
     shards: tuple[Any, ...]
-    facts: Any = None
+    facts: object = None
 
 
 class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[misc]

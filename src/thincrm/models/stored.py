@@ -88,7 +88,7 @@ class StoredModel:
     def _adopt(self, draws: list[Any], trace: list[Row]) -> None:
         """Become the fitted model of these draws."""
 
-    def _check_draw(self, draw: Any) -> None:
+    def _check_draw(self, draw: object) -> None:
         """Refuse a draw that is not like those this model makes."""
         check_like(self._example()[1], draw, "a draw")
 

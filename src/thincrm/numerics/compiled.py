@@ -88,7 +88,7 @@ class _SayOnce(event.Listener):
         sys.stderr.write(f"thincrm: compiling its loops (half a minute or so, {self.place}) ...\n")
         sys.stderr.flush()
 
-    def on_end(self, event: Any) -> None:
+    def on_end(self, event: object) -> None:
         pass
 
 

@@ -70,7 +70,9 @@ class FeatureFiles(StoredModel):
         places(hits, (len(trials), self._factors().n_atoms), np.inf, "the rows that use features")
         need(np.all(hits <= trials[:, None]), "the rows that use features")
 
-    def _check_features(self, found: Any, log_mass: Any, x: Any) -> None:
+    def _check_features(
+        self, found: FeatureDraw | FeatureGlobals, log_mass: Float, x: object
+    ) -> None:
         """Refuse features, noise, masses and curves that this model could not have."""
         n_columns, n_features = self.values_.shape[1], self._factors().n_atoms
         floats(found.feature, (n_features + bool(self.background), n_columns), "the features")

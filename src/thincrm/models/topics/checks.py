@@ -32,7 +32,7 @@ class Frame:
     levy: LevyMeasure
     thinning: ThinningFunction
     likelihood: CountFactor
-    prepared: Any
+    prepared: object
     n_topics: int
     n_background: int
     n_words: int
