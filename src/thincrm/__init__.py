@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from thincrm.models.dependent_ibp.model import DependentIBP
     from thincrm.models.features.model import FeatureModel
     from thincrm.models.loading import load, resume
+    from thincrm.models.mixtures.gaussian import GaussianClusters
+    from thincrm.models.mixtures.mixed import MixedClusters
+    from thincrm.models.mixtures.model import MixtureModel
+    from thincrm.models.mixtures.regression import RegressionClusters
     from thincrm.models.topics.factors import (
         GammaNegativeBinomialFactor,
         NegativeBinomialFactor,
@@ -46,12 +50,16 @@ _HOME = {
     "FunctionThinning": "thinning",
     "GammaNegativeBinomialFactor": "models.topics.factors",
     "GammaProcess": "levy",
+    "GaussianClusters": "models.mixtures.gaussian",
     "GateEvidence": "ports",
     "GeneralizedGammaProcess": "levy",
     "MassEvidence": "ports",
+    "MixedClusters": "models.mixtures.mixed",
+    "MixtureModel": "models.mixtures.model",
     "NegativeBinomialFactor": "models.topics.factors",
     "PoissonFactor": "models.topics.factors",
     "ProbitRVM": "thinning",
+    "RegressionClusters": "models.mixtures.regression",
     "SigmoidGP": "thinning",
     "StableBetaProcess": "levy",
     "StableProcess": "levy",
@@ -78,11 +86,15 @@ __all__ = [
     "GammaNegativeBinomialFactor",
     "GammaProcess",
     "GateEvidence",
+    "GaussianClusters",
     "GeneralizedGammaProcess",
     "MassEvidence",
+    "MixedClusters",
+    "MixtureModel",
     "NegativeBinomialFactor",
     "PoissonFactor",
     "ProbitRVM",
+    "RegressionClusters",
     "SigmoidGP",
     "StableBetaProcess",
     "StableProcess",

@@ -159,3 +159,31 @@ def un(
     chosen = {"data": data, "folds": folds, "sweeps": sweeps, "max_features": max_features}
     settings = feature_settings.UnSettings.of(quick=quick, seed=seed, **chosen)
     show_features.show_un(settings, out)
+
+
+@reproduce.command(
+    "mixtures", cls=OnceCommand, epilog="Example: thincrm reproduce mixtures --data folder"
+)
+def mixtures(
+    data: Annotated[
+        Path | None,
+        typer.Option(help="A folder with lidar.csv, wmap.dat and cpp.csv, as many as there are."),
+    ] = None,
+    out: Out = _RESULTS,
+    splits: Annotated[
+        int | None, typer.Option(help="Sets of rows to hold out.", show_default="10, quick: 1")
+    ] = None,
+    sweeps: FeatureSweeps = None,
+    max_clusters: Annotated[
+        int | None,
+        typer.Option(help="Most clusters that a model may use.", show_default="30"),
+    ] = None,
+    seed: Seed = 0,
+    quick: FeatureQuick = False,
+) -> None:
+    """Held-out densities given a covariate: thinned mixtures, scikit-learn's, GP, kernels."""
+    from thincrm.experiments import mixture_settings, show_mixtures  # noqa: PLC0415
+
+    chosen = {"data": data, "splits": splits, "sweeps": sweeps, "max_clusters": max_clusters}
+    settings = mixture_settings.MixtureSettings.of(quick=quick, seed=seed, **chosen)
+    show_mixtures.show_mixtures(settings, out)

@@ -18,6 +18,7 @@ MODELS = {  # estimator: its folder, with model.py and, if it has commands, comm
     "TopicModel": "thincrm.models.topics",
     "FeatureModel": "thincrm.models.features",
     "DependentIBP": "thincrm.models.dependent_ibp",
+    "MixtureModel": "thincrm.models.mixtures",
 }
 _OTHERS: dict[str, type] = {}
 

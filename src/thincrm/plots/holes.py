@@ -24,7 +24,7 @@ from thincrm.plots.canvas import (
 )
 
 if TYPE_CHECKING:
-    from thincrm.models.features.results import Imputation
+    from thincrm.models.given_rows import Imputation
     from thincrm.plots.canvas import Axes
 
 __all__ = ["imputation"]

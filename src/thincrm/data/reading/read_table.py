@@ -57,6 +57,7 @@ def read_table(
     date_format: str | None = None,
     encoding: str = UTF8,
     skip_bad: bool = False,
+    categories: bool | Sequence[str] = False,
 ) -> Table:
     """Read a table of numbers from a CSV, TSV, JSONL or Parquet file; empty cells are holes.
 
@@ -78,26 +79,32 @@ def read_table(
         How letters are written in CSV, TSV and JSONL files.
     skip_bad : bool
         Pass over rows that cannot be read, and count them.
+    categories : bool or sequence of str
+        Columns to read as texts; True: all that do not hold numbers; False: none, they are left
+        out.
     """
     known = column_names(path, encoding)
     reader = _covariate_reader(covariate, date, date_format)
     aside = [*reader.names, *([] if label is None else [label])]
     wanted = [name for name in known if name not in aside] if columns is None else list(columns)
     tally = Tally(Path(path), skip_bad)
-    choice = None if columns is not None else _numeric(path, wanted, encoding)
-    kept = wanted if choice is None else choice
+    kept, texts = _kept(path, wanted, categories, encoding, chosen=columns is not None)
     if not kept:
         raise InvalidInput(f"{tally.path.name} has no column of numbers to explain.")
+    numbers = [name for name in kept if name not in texts]
     values, labels, places = array("d"), list[Any](), list[Any]()
+    said: dict[str, list[str | None]] = {name: [] for name in kept if name in texts}
     unit = "line"
     for row in rows(path, list(dict.fromkeys([*aside, *kept])), encoding):
         column = ""
         try:
             if row.problem:
                 raise ValueError(row.problem)
-            cells = []
-            for column in kept:
+            cells, words = list[float](), list[str | None]()
+            for column in numbers:
                 cells.append(_cell(row.cells[column]))
+            for column in said:
+                words.append(_text(row.cells[column]))
             column = label or ""
             name = None if label is None else _name(row.cells[label])
             for column in reader.names:
@@ -107,6 +114,8 @@ def read_table(
             tally.bad(row, sentence_of(error), column)
             continue
         values.extend(cells)
+        for column_texts, word in zip(said.values(), words, strict=True):
+            column_texts.append(word)
         labels.append(name)
         places.append(row.number)
         unit = row.unit
@@ -114,9 +123,33 @@ def read_table(
         raise InvalidInput(f"{tally.path} holds no rows", ": " if tally.first else ".", tally.first)
     lines = pd.Index(places, name=unit)
     index = lines if label is None else pd.Index(labels, name=label)
-    cells_NC = np.frombuffer(values).reshape(len(places), len(kept))
-    frame = pd.DataFrame(cells_NC, columns=pd.Index(kept), index=index, copy=True)
+    cells_NC = np.frombuffer(values).reshape(len(places), len(numbers))
+    frame = pd.DataFrame(cells_NC, columns=pd.Index(numbers), index=index, copy=True)
+    if said:
+        frame = pd.concat([frame, pd.DataFrame(said, index=index)], axis=1)[kept]
     return Table(frame, reader.series(index), lines, tally.skipped, tally.first)
+
+
+def _kept(
+    path: str | Path,
+    wanted: list[str],
+    categories: bool | Sequence[str],
+    encoding: str,
+    *,
+    chosen: bool,
+) -> tuple[list[str], set[str]]:
+    """Return the columns to read, and those of them that hold texts."""
+    if categories is False:
+        return (wanted if chosen else _numeric(path, wanted, encoding)), set()
+    if categories is not True:
+        return wanted, set(categories)
+    return wanted, set(wanted) - set(_numeric(path, wanted, encoding))
+
+
+def _text(value: Any) -> str | None:
+    """Return a text, or None for a hole."""
+    said = "" if value is None else str(value).strip()
+    return None if said.lower() in _HOLES else said
 
 
 def _numeric(path: str | Path, names: Sequence[str], encoding: str) -> list[str]:

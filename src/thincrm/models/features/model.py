@@ -30,6 +30,7 @@ from thincrm.models.features.state import (
 )
 from thincrm.models.features.storage import FeatureFiles
 from thincrm.models.features.tables import FeatureTables
+from thincrm.models.given_rows import refuse_other_order
 from thincrm.models.reported import refuse_options
 from thincrm.models.seeds import RandomState, seed_of
 from thincrm.numerics.arrays import Float
@@ -184,7 +185,7 @@ class FeatureModel(
         self.values_ = value = self._values(X, reset=True)
         self.scale_ = scale_of(value, self.columns_, centred=bool(self.background))
         if t is not None:
-            self._same_order(X, t)
+            refuse_other_order(X, t)
         self.covariates_ = self._covariates(t, len(value))
         self.seed_ = seed_of(self.random_state)
         self._start(out)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import CovariateLike, Covariates, covariates
 from thincrm.data.table_values import Scale, TableLike, like
-from thincrm.errors import InvalidInput, check_count
+from thincrm.errors import check_count
 from thincrm.levy.special import log_rest
 from thincrm.models.atom_tables import band
 from thincrm.models.base import Model
@@ -20,27 +20,17 @@ from thincrm.models.features.draw import FeatureDraw
 from thincrm.models.features.kernel import Features, Table, as_table
 from thincrm.models.features.rows import Rows, draw_rows, features_at, log_likelihood, row_items
 from thincrm.models.features.tables import FeatureTables
+from thincrm.models.given_rows import Imputation, times_of
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import using_threads
 
-__all__ = ["FeatureResults", "Imputation"]
+__all__ = ["FeatureResults"]
 
 _IMPUTE, _TRANSFORM, _PREDICT, _SCORE = 1, 2, 3, 4  # addresses of random streams
 _FIRST_SWEEPS, _SWEEPS = 20, 4  # of new rows under the first draw of a chain, and under others
 _MOST_DRAWS = 100
 _STEPS = 30
-
-
-class Imputation(NamedTuple):
-    """A table without holes: the mean and the ends of an interval for every cell.
-
-    Cells that were seen are as they were, in all three.
-    """
-
-    mean: Any
-    lower: Any
-    upper: Any
 
 
 class FeatureResults(Model):
@@ -187,17 +177,7 @@ class FeatureResults(Model):
 
     def _times(self, X: TableLike, t: CovariateLike | None, n_rows: int) -> Float:
         """Return the (N, C) encoded covariates of rows."""
-        if t is None:
-            if len(self.covariates_.rows) > 1 and self.thinning_.varies:
-                raise InvalidInput("t is missing: the model was fitted with covariates, pass t=.")
-            return np.repeat(self.covariates_.rows[:1], n_rows, axis=0)
-        self._same_order(X, t)
-        times = self.covariates_.encode(t)
-        if len(times) != n_rows:
-            raise InvalidInput(
-                f"Y and t have inconsistent numbers of samples: [{n_rows}, {len(times)}]."
-            )
-        return times
+        return times_of(self.covariates_, self.thinning_.varies, X, t, n_rows)
 
     def _grouped(self, times: Float) -> tuple[Covariates, Any]:
         known = covariates(times if self.thinning_.varies else np.zeros(len(times)))
@@ -246,16 +226,6 @@ class FeatureResults(Model):
         trials = np.where(place >= 0, self.covariates_.trials[place], 0)
         silent = log_odds + np.outer(trials, log_rest(draw.log_mass))
         return np.where(hits > 0, np.inf, silent)
-
-    def _same_order(self, X: TableLike, t: CovariateLike | None) -> None:
-        """Refuse a table and covariates that hold the same labels in another order."""
-        if not (isinstance(X, pd.DataFrame) and isinstance(t, pd.Series | pd.DataFrame)):
-            return
-        same = len(X) == len(t) and X.index.equals(t.index)
-        if not same and X.index.is_unique and set(X.index) == set(t.index):
-            raise InvalidInput(
-                "t has the index of Y in another order: reindex one of them, t.loc[Y.index]."
-            )
 
     def _values(self, X: TableLike, *, reset: bool) -> Float:
         raise NotImplementedError

@@ -1,0 +1,129 @@
+"""What a table's columns hold: numbers, counts, categories; and the cells as numbers.
+
+A category is its place among the column's values, in alphabetical order; holes are NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from thincrm.data.table_values import Scale, scale_of
+from thincrm.errors import InvalidInput
+from thincrm.numerics.arrays import Bool, Float, Int
+
+__all__ = ["KINDS", "Layout", "coded", "found_kinds", "layout_of", "levels_of", "said_kinds"]
+
+KINDS = ("number", "count", "category")
+_MOST_LEVELS = 1000
+
+
+class Layout(NamedTuple):
+    """The columns of a table."""
+
+    kinds: tuple[str, ...]
+    levels: tuple[tuple[str, ...], ...]  # of categories; empty for the others
+    scale: Scale  # of numbers; counts and categories are as they are, spread 0: constant
+
+    @property
+    def moving(self) -> Bool:
+        """Return the columns that are not constant: the others say nothing of clusters."""
+        return np.asarray(self.scale.spread_P > 0)
+
+    def places(self, kind: str) -> Int:
+        """Return the moving columns of a kind."""
+        here = [k == kind and bool(m) for k, m in zip(self.kinds, self.moving, strict=True)]
+        return np.flatnonzero(here)
+
+    def entries(self, names: pd.Index) -> list[str]:
+        """Return what is said of a cluster: columns, and levels of categories."""
+        found = []
+        for name, levels in zip(names, self.levels, strict=True):
+            found += [f"{name} = {level}" for level in levels] or [str(name)]
+        return found
+
+
+def found_kinds(table: Any) -> list[str]:
+    """Return the kind of every column of a data frame; an array holds numbers.
+
+    Categories: text, True and False, pandas' categories. Counts: whole numbers from 0 on.
+    """
+    if not isinstance(table, pd.DataFrame):
+        return []
+    return [_kind(table.iloc[:, place]) for place in range(table.shape[1])]
+
+
+def _kind(column: pd.Series[Any]) -> str:
+    kind = column.dtype
+    if pd.api.types.is_bool_dtype(kind) or isinstance(kind, pd.CategoricalDtype):
+        return "category"
+    if not pd.api.types.is_numeric_dtype(kind):
+        seen = column.dropna()
+        numeric = pd.to_numeric(seen, errors="coerce").notna().all() and seen.size
+        text = seen.map(lambda value: isinstance(value, str)).any()
+        return "number" if numeric and not text else "category"
+    value = column.to_numpy(float, na_value=np.nan)
+    value = value[np.isfinite(value)]
+    whole = value.size and (value == np.round(value)).all()
+    return "count" if whole and value.min() == 0 and value.max() > 1 else "number"
+
+
+def coded(table: pd.DataFrame, kinds: Sequence[str], levels: Sequence[Sequence[str]]) -> Any:
+    """Return the data frame with categories as their places among the levels."""
+    out = {}
+    for place, (kind, known) in enumerate(zip(kinds, levels, strict=True)):
+        column = table.iloc[:, place]
+        if kind == "category":
+            text = column.astype(object).map(str, na_action="ignore")
+            code = pd.Index(known).get_indexer(pd.Index(text.fillna("")))
+            seen = text.notna().to_numpy()
+            new = np.flatnonzero(seen & (code < 0))
+            if new.size:
+                raise InvalidInput(
+                    f"Y's column {table.columns[place]!r} holds {text.iloc[new[0]]!r}, which the "
+                    "fit has not seen: write it as missing."
+                )
+            column = pd.Series(np.where(seen, code, np.nan), index=table.index)
+        out[place] = column
+    frame = pd.DataFrame(out, index=table.index)
+    frame.columns = table.columns
+    return frame
+
+
+def levels_of(table: pd.DataFrame, kinds: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the sorted values of every column of categories."""
+    found: list[tuple[str, ...]] = []
+    for place, kind in enumerate(kinds):
+        if kind != "category":
+            found.append(())
+            continue
+        seen = table.iloc[:, place].dropna().astype(object)
+        levels = sorted({str(value) for value in seen.unique()})
+        if len(levels) > _MOST_LEVELS:
+            raise InvalidInput(
+                f"Y's column {table.columns[place]!r} has {len(levels):,} categories, more than "
+                f"{_MOST_LEVELS:,}: drop it, set it as the index, or group them."
+            )
+        found.append(tuple(levels))
+    return found
+
+
+def layout_of(
+    value_NP: Float, names: pd.Index, kinds: Sequence[str], levels: Sequence[Sequence[str]]
+) -> Layout:
+    """Return the layout of cells: scales of numbers, and which columns are constant."""
+    scale = scale_of(value_NP, names, centred=True)
+    discrete = np.array([kind != "number" for kind in kinds]) & (scale.spread_P > 0)
+    level_P = np.where(discrete, 0.0, scale.level_P)
+    spread_P = np.where(discrete, 1.0, scale.spread_P)
+    return Layout(tuple(kinds), tuple(tuple(part) for part in levels), Scale(level_P, spread_P))
+
+
+def said_kinds(layout: Layout) -> str:
+    """Return in words what the moving columns hold: '3 numbers, 1 count'."""
+    words = {"number": "numbers", "count": "counts", "category": "categories"}
+    parts = [(kind, layout.places(kind).size) for kind in KINDS]
+    return ", ".join(f"{size} of {words[kind]}" for kind, size in parts if size)

@@ -1,0 +1,67 @@
+"""The work of `thincrm clusters` and `thincrm assign`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Literal, TypedDict
+
+from thincrm.console.data_columns import TableColumns
+from thincrm.console.model_terminal import RunCommand, refusal
+from thincrm.console.run_source import new_run
+from thincrm.console.show_run import keep_results, show_run
+from thincrm.console.voice import Voice, say_skipped
+from thincrm.models.loading import load
+from thincrm.models.mixtures.columns import found_kinds
+from thincrm.models.mixtures.model import MixtureModel
+from thincrm.models.mixtures.table_source import read_rows
+from thincrm.models.mixtures.terminal import MixtureTerminal
+from thincrm.thinning.member import member_named
+
+__all__ = ["ClusterSettings", "assign_rows", "fit_clusters"]
+
+
+class ClusterSettings(TypedDict):
+    """Settings of a MixtureModel."""
+
+    max_clusters: int
+    gates: Literal["shared", "weighted", "observation"]
+    n_sweeps: int
+    n_draws: int
+    n_chains: int
+    random_state: int
+    n_threads: int | None
+    quiet: bool
+
+
+def fit_clusters(
+    voice: Voice,
+    path: Path,
+    how: TableColumns,
+    thinning: str | None,
+    settings: ClusterSettings,
+    out: Path,
+) -> bool:
+    """Fit a mixture, keep it in `out`, show it; tell whether it got to its end."""
+    factor = None if thinning is None else member_named(thinning)()
+    table = read_rows(path, how)
+    say_skipped(voice, table.skipped, table.first_skipped)
+    n_rows, n_columns = table.values.shape
+    missing = int(table.values.isna().to_numpy().sum())
+    voice.say(f"{n_rows:,} rows, {n_columns:,} columns, {missing:,} missing cells.")
+    kinds = found_kinds(table.values)
+    said = [f"{name} ({kind})" for name, kind in zip(table.values.columns, kinds, strict=True)]
+    voice.say(f"Columns: {', '.join(said)}.")
+    model = MixtureModel(thinning=factor, **settings)
+    place = new_run(out, asdict(how) | {"source": path.name, "kind": "table"})
+    model.fit(table.values, t=table.t, out=place)
+    keep_results(model, out)
+    return show_run(voice, MixtureTerminal(), model, out, table.skipped)
+
+
+def assign_rows(voice: Voice, run: Path, path: Path, how: TableColumns, out: Path) -> None:
+    """Write the clusters of new rows."""
+    model = load(run)
+    if not isinstance(model, MixtureModel):
+        raise refusal("assign", model, run)
+    MixtureTerminal().assign(RunCommand("assign", voice, run, out), model, path, how)

@@ -1,0 +1,127 @@
+"""A mixture on the command line: its clusters; `impute`, `assign` and `evaluate` of its runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from rich.table import Table
+
+from thincrm.console.data_columns import TableColumns
+from thincrm.console.model_terminal import ModelTerminal, RunCommand
+from thincrm.console.terminal_tables import (
+    MOST_ATOMS,
+    MOST_SHOWN,
+    CurveTable,
+    plain_table,
+    say_written,
+    value_text,
+)
+from thincrm.data.writing import write_csv
+from thincrm.errors import InvalidInput
+from thincrm.models.mixtures.model import MixtureModel
+from thincrm.models.mixtures.table_source import read_new_rows
+
+__all__ = ["MixtureTerminal"]
+
+_ENTRIES = 4
+_LEVEL = 0.9
+
+
+class MixtureTerminal(ModelTerminal[MixtureModel]):
+    """How a mixture is shown and used."""
+
+    def table(self, model: MixtureModel) -> Table:
+        """Return the clusters: share of rows, share through t, what is most unlike the others."""
+        known, entries = model.covariates_, model.clusters()["mean"].unstack("cluster")
+        share_LT = model.activation()["share"].to_numpy().reshape(-1, len(known.rows))
+        centre, spread = entries.mean(axis=1), entries.std(axis=1).replace(0.0, np.nan)
+        sizes = model.sizes()["rows"] / len(model.labels_)
+        grid = CurveTable(known, "cluster", "rows", "most unlike the others")
+        for cluster, share_T in enumerate(share_LT[:MOST_ATOMS]):
+            unlike = ((entries[cluster] - centre) / spread).abs().sort_values(ascending=False)
+            top = unlike.index[:_ENTRIES]
+            said = " ".join(f"{name} {entries.loc[name, cluster]:.3g}" for name in top)
+            grid.add(cluster, f"{100 * sizes[cluster]:.0f} %", share_T, said)
+        return grid.table
+
+    def impute(
+        self, command: RunCommand, model: MixtureModel, table: Path, how: TableColumns, level: float
+    ) -> None:
+        """Write each missing cell with its mean and interval."""
+        found = read_new_rows(command.run, model, table, how)
+        filled = model.impute(found.values, t=found.t, level=level)
+        missing = found.values.isna().to_numpy()
+        row, column = np.nonzero(missing)
+        index = found.values.index
+        cells = pd.DataFrame(
+            {
+                str(index.name): index[row],
+                "column": found.values.columns[column],
+                "mean": filled.mean.to_numpy(object)[missing],
+                "lower": filled.lower.to_numpy(object)[missing],
+                "upper": filled.upper.to_numpy(object)[missing],
+            }
+        )
+        write_csv(cells, command.out, float_format="%.6g")
+        shown = plain_table(str(index.name), "column", "mean", "from", "to")
+        for values in cells.head(MOST_SHOWN).itertuples(index=False):
+            shown.add_row(*map(value_text, values))
+        width = f"intervals of {100 * level:g} %"
+        say_written(command.voice, shown, command.out, len(cells), width, found.skipped)
+
+    def assign(
+        self, command: RunCommand, model: MixtureModel, table: Path, how: TableColumns
+    ) -> None:
+        """Write the likeliest cluster of new rows, its probability, and their log densities."""
+        found = read_new_rows(command.run, model, table, how)
+        chance = model.predict_proba(found.values, t=found.t)
+        index = found.values.index
+        rows = pd.DataFrame(
+            {
+                str(index.name): index,
+                "cluster": chance.argmax(1),
+                "probability": chance.max(1),
+                "log_density": model.score_samples(found.values, t=found.t),
+            }
+        )
+        write_csv(rows, command.out, float_format="%.6g")
+        shown = plain_table(*map(str, rows.columns))
+        for values in rows.head(MOST_SHOWN).itertuples(index=False):
+            shown.add_row(*map(value_text, values))
+        how_said = f"of {chance.shape[1]} clusters"
+        say_written(command.voice, shown, command.out, len(rows), how_said, found.skipped)
+
+    def evaluate(
+        self, command: RunCommand, model: MixtureModel, again: MixtureModel, share: float, seed: int
+    ) -> dict[str, float]:
+        """Return errors, coverage and log density at held-out cells of numbers."""
+        known, values = model.covariates_, model.values_
+        t = known.labels(known.rows[known.row])
+        number = np.array([kind == "number" for kind in model.layout_.kinds])
+        held = np.random.default_rng(seed).random(values.shape) < share
+        hidden = ~np.isnan(values) & held & number
+        if not hidden.any():
+            raise InvalidInput("No cell of a number is held out: raise --heldout.")
+        seen = np.where(hidden, np.nan, values)
+        again.fit(model.as_given(seen), t=t)
+        filled = again.impute(again.as_given(seen), t=t, level=_LEVEL)
+        mean, lower, upper = (np.asarray(part)[hidden].astype(float) for part in filled)
+        centre, spread = np.nanmean(seen, axis=0), np.nanstd(seen, axis=0)
+        column = np.nonzero(hidden)[1]
+        truth, scale = values[hidden], np.where(spread > 0, spread, 1.0)[column]
+        whole = again.score_samples(again.as_given(values), t=t)
+        part = again.score_samples(again.as_given(seen), t=t)
+        return {
+            "error_in_standard_units": float(np.sqrt(np.mean(((mean - truth) / scale) ** 2))),
+            "error_of_column_means": float(
+                np.sqrt(np.mean(((centre[column] - truth) / scale) ** 2))
+            ),
+            f"share_in_intervals_of_{100 * _LEVEL:.0f}_percent": float(
+                ((lower <= truth) & (truth <= upper)).mean()
+            ),
+            "log_density_of_a_cell": float((whole - part).sum() / hidden.sum()),
+            "held_out_cells": int(hidden.sum()),
+            "clusters": float(again.n_clusters_.mean()),
+        }

@@ -1,0 +1,86 @@
+"""`thincrm clusters` and what follows it, on a small table with holes and a category."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from thincrm.cli import app
+
+SHORT = ["--sweeps", "12", "--draws", "4", "--max-clusters", "6", "--threads", "1", "--quiet"]
+
+
+def invoke(*words):
+    done = CliRunner().invoke(app, [*map(str, words)])
+    assert done.exit_code == 0, done.output
+    return done
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("clusters")
+    rng = np.random.default_rng(1)
+    kind = np.arange(60) % 2
+    table = pd.DataFrame(
+        {
+            "name": [f"row {n}" for n in range(60)],
+            "year": 1990 + np.arange(60) // 6,
+            "size": np.where(kind, 8.0, 0.0) + rng.standard_normal(60),
+            "weight": 50 + rng.standard_normal(60),
+            "colour": np.where(kind, "red", "blue"),
+        }
+    )
+    table.loc[3, "weight"], table.loc[4, "colour"] = np.nan, None
+    table.to_csv(folder / "table.csv", index=False)
+    words = ["table.csv", "--covariate", "year", "--label", "name", "--out"]
+    invoke("clusters", folder / words[0], *words[1:], folder / "run", *SHORT)
+    return folder
+
+
+def test_the_run_has_tables_and_a_report(place):
+    labels = pd.read_csv(place / "run" / "tables" / "labels.csv")
+    assert len(labels) == 60
+    kinds = pd.read_csv(place / "run" / "tables" / "clusters.csv")["column"].unique()
+    assert {"size", "weight", "colour = red", "colour = blue"} == {*kinds}
+    invoke("report", place / "run", "--out", place / "report.html")
+    assert "table.csv" in (place / "report.html").read_text("utf-8")
+
+
+def test_new_rows_are_assigned(place):
+    done = invoke("assign", place / "run", place / "table.csv", "--out", place / "a.csv", "--json")
+    assert json.loads(done.stdout)["rows"] == 60
+    found = pd.read_csv(place / "a.csv")
+    assert [*found.columns] == ["name", "cluster", "probability", "log_density"]
+    assert found["probability"].between(0, 1).all()
+    by_kind = found.groupby(np.arange(60) % 2)["cluster"].agg(lambda part: part.mode()[0])
+    assert by_kind[0] != by_kind[1]
+
+
+def test_holes_are_filled(place):
+    invoke("impute", place / "run", place / "table.csv", "--out", place / "i.csv")
+    found = pd.read_csv(place / "i.csv").set_index("column")
+    assert found.loc["colour", "mean"] in ("red", "blue")
+    assert float(found.loc["weight", "mean"]) == pytest.approx(50, abs=3)
+
+
+def test_a_run_is_evaluated_and_exported(place):
+    done = invoke("evaluate", place / "run", "--heldout", "0.2", "--out", place / "e.csv", "--json")
+    found = json.loads(done.stdout)
+    assert found["held_out_cells"] > 5
+    assert found["error_in_standard_units"] < 1.5 * found["error_of_column_means"]
+    invoke("export", place / "run", "--to", "csv", "--out", place / "csv")
+    assert (place / "csv" / "activation.csv").is_file()
+
+
+def test_kinds_are_said_and_bad_words_refused(place):
+    run = place / "said"
+    words = ["--covariate", "year", "--label", "name", "--out", run, *SHORT[:-1]]
+    done = invoke("clusters", place / "table.csv", *words)
+    assert "size (number)" in done.output
+    assert "colour (category)" in done.output
+    for wrong in (["--thinning", "nothing"], ["--covariate", "nowhere"]):
+        words = ["clusters", place / "table.csv", "--out", place / "x", *SHORT, *wrong]
+        done = CliRunner().invoke(app, [*map(str, words)])
+        assert done.exit_code == 2
