@@ -18,12 +18,15 @@ from sklearn.impute import IterativeImputer
 
 import thincrm as tc
 from thincrm.data.covariates import covariates
+from thincrm.inference.engine import Threads
 from thincrm.models.features.kernel import as_table
+from thincrm.models.features.likelihood import FeatureLikelihood
 from thincrm.models.features.start import start_state
-from thincrm.models.features.state import FeatureProblem
+from thincrm.models.features.state import facts_of, shards_of
 from thincrm.models.features.sweep import SWEEP
 from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import using_threads
+from thincrm.ports import Problem
 
 SWEEPS, N_COLUMNS, N_FEATURES = 5, 50, 20
 
@@ -42,9 +45,10 @@ def made_up(n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def seconds(holed: np.ndarray, t: np.ndarray, n_threads: int) -> dict[str, float]:
     known, thinning = covariates(t), tc.SigmoidGP(max_centres=20)
     table = as_table(holed / np.nanstd(holed, 0), known.trials, shared=False)
-    problem = FeatureProblem(
-        tc.BetaProcess(2.0), thinning, thinning.prepare(known), table, known.trials, False, False,
-        True, N_FEATURES, True,
+    problem = Problem(
+        levy=tc.BetaProcess(2.0), thinning=thinning, likelihood=FeatureLikelihood(),
+        prepared=thinning.prepare(known), shards=shards_of(table, known.trials),
+        trials=known.trials, n_atoms=N_FEATURES, engine=Threads(), facts=facts_of(table),
     )  # fmt: skip
     spent: dict[str, list[float]] = {}
     with using_threads(n_threads):

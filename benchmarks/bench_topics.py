@@ -20,12 +20,16 @@ from scipy import sparse
 
 from thincrm.data.counts import as_counts, tokens
 from thincrm.data.covariates import covariates
+from thincrm.inference.engine import Threads
 from thincrm.levy import GammaProcess
 from thincrm.models.topics.factors import PoissonFactor
+from thincrm.models.topics.likelihood import TopicLikelihood
 from thincrm.models.topics.start import start_state
-from thincrm.models.topics.sweep import SWEEP, TopicProblem
+from thincrm.models.topics.state import TopicProblem, facts_of, shards_of
+from thincrm.models.topics.sweep import SWEEP
 from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import using_threads
+from thincrm.ports import Problem
 from thincrm.thinning import Always, SigmoidGP
 
 SWEEPS = 30
@@ -47,11 +51,12 @@ def corpus(path: str | None) -> tuple[sparse.csr_array, np.ndarray]:
 
 def problem(counts: sparse.csr_array, t: np.ndarray, n_topics: int, thinning) -> TopicProblem:
     known = covariates(t if isinstance(thinning, SigmoidGP) else np.zeros(len(t)))
-    row = known.row.astype(np.int32)
-    return TopicProblem(
-        GammaProcess(5.0, 0.1), thinning, PoissonFactor(), thinning.prepare(known), tokens(counts),
-        row, np.argsort(row, kind="stable").astype(np.int32), known.trials, n_topics, 0, None, True,
-        None,
+    documents = tokens(counts)
+    return Problem(
+        levy=GammaProcess(5.0, 0.1), thinning=thinning,
+        likelihood=TopicLikelihood(PoissonFactor(), None, None), prepared=thinning.prepare(known),
+        shards=shards_of(documents, known.row.astype(np.int32)), trials=known.trials,
+        n_atoms=n_topics, engine=Threads(), facts=facts_of(documents),
     )  # fmt: skip
 
 
@@ -99,9 +104,9 @@ def print_room(task: TopicProblem, n_sweeps: int = 10 * SWEEPS) -> None:
                 for update in SWEEP:
                     state = update(sweep_generator(0, 0, sweep + 1), task, state)
             spent += [time.perf_counter() - start] if late else []
-    used, part = state.seats.size, state.evidence.seats.size
+    used, part = state.own.seats.size, state.evidence.seats.size
     print(
-        f"room for {task.n_topics:4} topics: {1e3 * float(np.median(spent)):.1f} ms; "
+        f"room for {task.n_atoms:4} topics: {1e3 * float(np.median(spent)):.1f} ms; "
         f"{part} took part in the last sweep, {used} hold words"
     )
 

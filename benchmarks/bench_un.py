@@ -24,7 +24,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 import thincrm as tc
 from thincrm.data.un import Indicators, read_un
-from thincrm.experiments.un import hold_out
+from thincrm.experiments.un_folds import hold_out
 
 REGRESSIONS: dict[str, Callable[[], object]] = {
     "least squares": LinearRegression,

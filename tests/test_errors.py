@@ -4,7 +4,6 @@ import pickle
 import warnings
 
 import pytest
-from thincrm.models.diagnostics import Verdict
 
 from thincrm.errors import (
     CannotWrite,
@@ -17,6 +16,7 @@ from thincrm.errors import (
     either,
     in_shell,
 )
+from thincrm.inference.diagnostics import Verdict
 
 
 def test_arguments_are_options_on_the_command_line():

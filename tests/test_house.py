@@ -48,6 +48,20 @@ def anchors(page):
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings}
 
 
+@pytest.mark.parametrize("page", ["reading.md", "command-line.md"])
+def test_every_promise_has_a_test_that_exists(page):
+    tests = "\n".join(path.read_text("utf-8") for path in (TOP / "tests").rglob("test_*.py"))
+    known = set(re.findall(r"^def (test_\w+)", tests, re.MULTILINE))
+    text = (TOP / "docs" / page).read_text("utf-8")
+    _, _, promises = text.partition("## What is promised, and the test of it")
+    rows = re.findall(r"^\| (?!promise|-)(.*?) \| (.*) \|$", promises, re.MULTILINE)
+    assert len(rows) > 10
+    for promise, named in rows:
+        found = re.findall(r"`(test_\w+)`", named)
+        assert found, promise
+        assert set(found) <= known, promise
+
+
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_modules_are_short_and_say_what_they_show(path):
     text = path.read_text("utf-8")

@@ -12,6 +12,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 from cycler import cycler
+from matplotlib.figure import Figure
 from PIL import Image
 from rich.console import Console
 from rich.table import Table
@@ -87,7 +88,7 @@ def main(folder: str = "demo") -> None:
             console.print(f"{out / name}.png: {meaning}", highlight=False)
 
 
-def _save(figure: Any, path: Path) -> None:
+def _save(figure: Figure, path: Path) -> None:
     """Save with 64 colours: many dots that overlap make a large file otherwise."""
     pixels = BytesIO()
     figure.savefig(pixels)

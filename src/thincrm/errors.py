@@ -10,6 +10,8 @@ import math
 from numbers import Real
 from typing import Self
 
+from thincrm.printable import printable
+
 __all__ = [
     "CannotWrite",
     "DamagedFile",
@@ -27,6 +29,7 @@ __all__ = [
     "either",
     "in_shell",
     "resume_call",
+    "sentence_of",
 ]
 
 _OPTIONS = {"random_state": "--seed"}  # whose option has another name
@@ -67,16 +70,28 @@ def resume_call(path: object) -> Sentence:
 
 def in_shell(said: object) -> str:
     """Return a sentence, an error or a warning in the words of the command line."""
-    if isinstance(said, BaseException) and said.args:
-        said = said.args[0]
+    if isinstance(said, BaseException):
+        said = sentence_of(said)
     return str(getattr(said, "shell", said))
 
 
+def sentence_of(error: BaseException) -> str:
+    """Return what an error says, in both wordings if it has them."""
+    said = error.args[0] if error.args else None
+    return said if isinstance(said, Sentence) else str(error)
+
+
 class ThincrmError(Exception):
-    """Base of every error this library raises on purpose; its sentence is joined from parts."""
+    """Base of every error this library raises on purpose.
+
+    Its sentence is joined from parts, and printed with nothing in it that a terminal obeys.
+    """
 
     def __init__(self, *parts: str) -> None:
         super().__init__(Sentence(*parts))
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class InvalidInput(ThincrmError, ValueError):

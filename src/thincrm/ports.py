@@ -16,7 +16,7 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, r
 
 import numpy as np
 
-from thincrm.data.covariates import Covariates
+from thincrm.data.covariates import CovariateLike
 from thincrm.errors import InvalidInput
 from thincrm.numerics.arrays import ArrayLike, Float, Int, Seed
 
@@ -169,6 +169,10 @@ def _per_atom(trials: Int) -> Int:
 class LevyMeasure(Protocol):
     """How heavy atoms are: a prior for masses, and the same prior after evidence."""
 
+    @property
+    def mass(self) -> float:
+        """Return the total mass, in the sense of each measure."""
+
     def draw_log_mass(self, rng: Seed, n_atoms: int) -> Float:
         """Draw the (K,) log masses of the finite approximation."""
 
@@ -187,23 +191,27 @@ class Thinning(Protocol[X, W]):
     x is a named tuple of arrays whose first axis is the atom.
     """
 
-    def prepare(self, t: Covariates | Any) -> W:
+    def prepare(self, t: CovariateLike) -> W:
         """Return what can be computed once from the covariates (rows, scale, basis)."""
 
     def draw(self, rng: Seed, n_atoms: int, prepared: W) -> X:
         """Draw the auxiliary variables of `n_atoms` atoms from their prior."""
 
-    def log_odds(self, x: X, prepared: W, t: Any = None) -> Float:
+    def log_odds(self, x: X, prepared: W, t: CovariateLike | None = None) -> Float:
         """Return the (T, K) log p/(1-p) at the prepared rows, or at any covariates t."""
 
     def log_prob(self, x: X, prepared: W) -> Float:
         """Return the (K,) prior log densities of the auxiliary variables."""
 
-    def mean_activation(self, prepared: W, t: Any = None) -> Float:
+    def mean_activation(self, prepared: W, t: CovariateLike | None = None) -> Float:
         """Return the (T,) prior mean of p_x(t)."""
 
     def pair_activation(
-        self, prepared: W, s: Any, t: Any, coupling: Literal["independent", "comonotone"]
+        self,
+        prepared: W,
+        s: CovariateLike,
+        t: CovariateLike,
+        coupling: Literal["independent", "comonotone"],
     ) -> Float:
         """Return the (S, T) prior means of p_x(s) p_x(t), or of min(p_x(s), p_x(t)).
 
@@ -228,7 +236,7 @@ class State(Generic[Local, Own, Evidence]):
     own: Own  # the likelihood's globals: topics, features, cluster parameters
     log_mass: Float  # K
     x: Any  # the thinning function's named tuple of arrays, whose first axis is the atom
-    levy: Any  # the Lévy measure, with the parameters it has now
+    levy: LevyMeasure  # the Lévy measure, with the parameters it has now
     evidence: Evidence  # of all shards
 
     def with_own(self, **changes: object) -> Self:
@@ -243,7 +251,7 @@ Update = Callable[[np.random.Generator, Any, Any], Any]  # (rng, problem, state)
 class Problem(Generic[Shard]):
     """What does not change while a chain runs: the three factors, and the data in shards."""
 
-    levy: Any
+    levy: LevyMeasure
     thinning: Any
     likelihood: Any
     prepared: Any  # what thinning.prepare returned

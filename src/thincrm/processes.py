@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,8 +14,9 @@ from thincrm.data.covariates import CovariateLike, covariates
 from thincrm.errors import InvalidInput, InvalidType, check_between, check_count, check_positive
 from thincrm.levy import BetaProcess, GammaProcess
 from thincrm.measure import NormalizedCRM, ThinnedCRM
-from thincrm.measure.base import draw_locations
+from thincrm.measure.random_measure import Base, draw_locations
 from thincrm.numerics.arrays import Float, Seed, as_generator
+from thincrm.ports import Thinning
 from thincrm.thinning.bump import Bump, Window
 
 __all__ = [
@@ -80,7 +82,11 @@ def kernel_beta_process(
 
 
 def spatial_normalized_gamma_process(
-    mass: float = 1.0, length: Length = 0.2, window: Any = None, scale: Any = None, base: Any = None
+    mass: float = 1.0,
+    length: Length = 0.2,
+    window: tuple[CovariateLike, CovariateLike] | None = None,
+    scale: float | Sequence[float] | None = None,
+    base: Base = None,
 ) -> NormalizedCRM:
     """Return the spatial normalised gamma process (Rao and Teh 2009).
 
@@ -94,7 +100,7 @@ def spatial_normalized_gamma_process(
 
 
 def ornstein_uhlenbeck_dirichlet_process(
-    mass: float, rate: float, span: tuple[float, float], base: Any = None
+    mass: float, rate: float, span: tuple[float, float], base: Base = None
 ) -> NormalizedCRM:
     """Return the Ornstein-Uhlenbeck Dirichlet process (Griffin 2011) on the times in `span`.
 
@@ -113,7 +119,7 @@ def ornstein_uhlenbeck_dirichlet_process(
 
 
 def markov_gamma_process(
-    mass: float, survival: float, n_steps: int, base: Any = None
+    mass: float, survival: float, n_steps: int, base: Base = None
 ) -> ThinnedCRM:
     """Return the Markov chain of gamma processes of Lin, Grimson and Fisher (2010).
 
@@ -139,7 +145,7 @@ def size_biased_deletion_chain(
     *,
     deletion: float = 1.0,
     survival: float = 1.0,
-    base: Any = None,
+    base: Base = None,
 ) -> pd.DataFrame:
     """Draw from the generalised Pólya urn with size-biased deletion (Caron, Davy, Doucet 2007).
 
@@ -185,7 +191,7 @@ def size_biased_deletion_chain(
     )
 
 
-def _thinning(locations: str) -> Any:
+def _thinning(locations: str) -> Thinning[Any, Any]:
     if locations == "single":
         return Bump()
     if locations == "multiple":

@@ -13,7 +13,7 @@ from thincrm.console.chosen_factors import thinning_named
 from thincrm.console.model_terminal import ModelTerminal
 from thincrm.models.features.terminal import FeatureTerminal
 from thincrm.models.topics.terminal import TopicTerminal
-from thincrm.thinning import base
+from thincrm.thinning import member
 
 SMALL = ("--sweeps", 6, "--draws", 2)
 pytestmark = pytest.mark.filterwarnings("ignore:All .* topics are in use")
@@ -32,8 +32,8 @@ class MyThinning(tc.Always):
 
 @pytest.fixture
 def mine(monkeypatch):
-    monkeypatch.setattr(base, "MEMBERS", [*base.MEMBERS])
-    base.register(MyThinning)
+    monkeypatch.setattr(member, "MEMBERS", [*member.MEMBERS])
+    member.register(MyThinning)
 
 
 @pytest.fixture
@@ -46,12 +46,12 @@ def corpus(tmp_path):
 
 
 def test_names_come_from_the_factors():
-    names = [member.command_name for member in base.MEMBERS if member.command_name]
+    names = [member.command_name for member in member.MEMBERS if member.command_name]
     help_text = " ".join(call("topics", "--help").stdout.replace("│", " ").split())
     for name in names:
         assert name in help_text
         chosen = thinning_named(name)
-        assert chosen is None if name == "gp" else type(chosen) is base.member_named(name)
+        assert chosen is None if name == "gp" else type(chosen) is member.member_named(name)
 
 
 def test_a_thinning_function_of_ones_own_is_on_the_command_line(

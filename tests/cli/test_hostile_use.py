@@ -54,7 +54,7 @@ def place(tmp_path_factory):
     [
         ("empty.csv", "must begin with a line that names its columns"),
         ("head.csv", "holds no documents"), ("one.csv", "asks for words in 2 documents"),
-        ("binary.csv", "not in UTF-8"), ("latin.csv", "character 4 is not in UTF-8"),
+        ("binary.csv", "not in the file's encoding"), ("latin.csv", "character 4 is not in"),
         ("utf16.csv", "UTF-16"), ("folder.csv", "holds no text files"),
         ("mixed.csv", "has no time zone"), ("missing.csv", "does not exist"),
     ],
@@ -91,11 +91,14 @@ def pairs(options):
     return zip(options[::2], options[1::2], strict=True)
 
 
+@pytest.mark.filterwarnings("always:All documents have the same covariate")
 def test_all_documents_of_one_date_are_a_run(tmp_path):
     (tmp_path / "same.csv").write_text("date,body\n" + "1862-03-12,war war peace tax\n" * 12)
     fit = ("topics", tmp_path / "same.csv", "--text", "body", "--date", "date", *SMALL)
     done = call(*fit, "--out", tmp_path / "run")
     assert done.exit_code == 0, done.output
+    assert "Note: All documents have the same covariate, so topics cannot come" in done.stderr
+    assert "Say --thinning always if that is meant" in done.stderr
     assert call("report", tmp_path / "run").exit_code == 0
 
 

@@ -6,11 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
-from thincrm.cli.kept import kept_reading, kept_texts
 from typer.testing import CliRunner
 
 import thincrm as tc
 from thincrm.cli import app
+from thincrm.console.run_source import kept_reading, kept_texts
 from thincrm.errors import DamagedFile, InvalidInput
 from thincrm.inference.progress import Sweeps
 from thincrm.report import write_report

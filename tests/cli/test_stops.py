@@ -10,9 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 import thincrm as tc
-from thincrm.cli import app, results
+from thincrm.cli import app
 from thincrm.errors import InvalidInput
 from thincrm.inference.progress import Sweeps
+from thincrm.models.topics.terminal import TopicTerminal
 
 SMALL = ("--sweeps", 15, "--draws", 5, "--max-topics", 5, "--seed", 3)
 pytestmark = pytest.mark.filterwarnings("default")
@@ -160,11 +161,11 @@ def test_code_2_means_that_nothing_was_written(corpus, whole, tmp_path, monkeypa
     def fails(*_, **__):
         raise InvalidInput("It cannot be shown.")
 
-    monkeypatch.setattr(results, "topic_table", fails)
+    monkeypatch.setattr(TopicTerminal, "table", fails)
     done = topics(corpus, tmp_path / "run")
     assert done.exit_code == 1
     assert "It cannot be shown." in done.stderr
-    monkeypatch.setattr(results, "kept_texts", fails)
+    monkeypatch.setattr(TopicTerminal, "texts", fails)
     before = {path: path.read_bytes() for path in whole.rglob("*") if path.is_file()}
     assert call("report", whole).exit_code == 2
     assert {path: path.read_bytes() for path in whole.rglob("*") if path.is_file()} == before

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from thincrm.data.tables import as_numbers, like, refuse_infinite, scale_of
+from thincrm.data.table_values import as_numbers, like, refuse_infinite, scale_of
 from thincrm.errors import InvalidInput, InvalidType
 
 NAMES = pd.RangeIndex(3)

@@ -6,7 +6,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from thincrm.data.writing import write_csv
-from thincrm.models.topics.export import write_tables
+from thincrm.models.atom_tables import write_tables
 
 BAD = ["=1+1\r=2", "=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "\n=1", '=HYPERLINK("x")']
 
@@ -17,6 +17,13 @@ def test_texts_that_look_like_formulas_get_an_apostrophe(tmp_path):
     with path.open(newline="") as file:
         found = pd.read_csv(file, keep_default_na=False)["word"].tolist()
     assert found == [*("'" + word for word in BAD), "tax", "a=b", "a\r=b", ""]
+
+
+def test_a_formula_after_what_another_spreadsheet_cuts_at(tmp_path):
+    table = pd.DataFrame({"word": ["a;=1+1", "a|@x", "a\t-1", "a;b", "a=1"]})
+    write_csv(table, tmp_path / "t.csv")
+    found = pd.read_csv(tmp_path / "t.csv")["word"].tolist()
+    assert found == ["a;'=1+1", "a|'@x", "a\t'-1", "a;b", "a=1"]
 
 
 @pytest.mark.parametrize("kind", ["category", "string", object])

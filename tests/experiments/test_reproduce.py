@@ -12,7 +12,15 @@ import pytest
 from scipy import sparse
 
 from thincrm.errors import InvalidInput
-from thincrm.experiments import Settings, baselines, daters, decades, perplexity, pictures, topics
+from thincrm.experiments import (
+    Settings,
+    baselines,
+    daters,
+    decades,
+    perplexity,
+    topic_pictures,
+    topics,
+)
 
 N_WORDS = 12  # of each period
 with warnings.catch_warnings():
@@ -223,10 +231,10 @@ def test_three_topics_come_with_their_words(settings):
 def test_pictures_are_drawn_or_passed_over(found, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     path = tmp_path / "a.png"
-    assert pictures.save(pictures.draw_perplexity, found[0], path)
+    assert topic_pictures.save(topic_pictures.draw_perplexity, found[0], path)
     assert path.read_bytes()[1:4] == b"PNG"
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    assert not pictures.save(pictures.draw_perplexity, found[0], tmp_path / "b.png")
+    assert not topic_pictures.save(topic_pictures.draw_perplexity, found[0], tmp_path / "b.png")
     assert not (tmp_path / "b.png").exists()
 
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from thincrm.cli import app
 from thincrm.data.un import Indicators, read_un
 from thincrm.errors import InvalidInput
-from thincrm.experiments import feature_pictures, imputers, pictures, synthetic, un
+from thincrm.experiments import feature_pictures, imputers, synthetic, topic_pictures, un_folds
 from thincrm.experiments.feature_settings import SyntheticSettings, UnSettings
 from thincrm.experiments.synthetic_data import IMAGES, TIMES, draw_synthetic
 
@@ -40,7 +40,7 @@ def settings(data):
 @pytest.fixture(scope="module")
 def found(settings):
     rows = []
-    return un.run(settings, lambda table: rows.append(len(table))), rows
+    return un_folds.run(settings, lambda table: rows.append(len(table))), rows
 
 
 def test_settings_are_small_when_quick_unless_chosen():
@@ -56,16 +56,16 @@ def test_settings_are_small_when_quick_unless_chosen():
 
 def test_folds_are_disjoint_and_show_one_seen_cell_a_country(data):
     table = read_un(data)
-    folds = [*un.hold_out(table, 3, 1)]
+    folds = [*un_folds.hold_out(table, 3, 1)]
     every = np.concatenate([test for test, _ in folds])
-    assert every.size == len(set(every)) == 3 * un.TEST_COUNTRIES
+    assert every.size == len(set(every)) == 3 * un_folds.TEST_COUNTRIES
     for test, shown in folds:
         assert (shown.sum(axis=1) == 1).all()
         assert table.values.iloc[test].notna().to_numpy()[shown].all()
-    again = [test.tolist() for test, _ in un.hold_out(table, 3, 1)]
+    again = [test.tolist() for test, _ in un_folds.hold_out(table, 3, 1)]
     assert again == [test.tolist() for test, _ in folds]
     with pytest.raises(InvalidInput, match="folds must be at most 3"):
-        next(un.hold_out(table, 4, 1))
+        next(un_folds.hold_out(table, 4, 1))
 
 
 def test_un_has_a_row_for_every_fold_and_model(found):
@@ -83,8 +83,10 @@ def test_un_has_a_row_for_every_fold_and_model(found):
 def test_cells_are_the_held_out_ones_and_give_the_scores(found, data):
     results, table = found[0], read_un(data)
     one = results.cells[(results.cells["fold"] == 1) & (results.cells["model"] == "column mean")]
-    test, _ = next(un.hold_out(table, 2, 0))
-    assert len(one) == int(table.values.iloc[test].notna().to_numpy().sum()) - un.TEST_COUNTRIES
+    test, _ = next(un_folds.hold_out(table, 2, 0))
+    assert (
+        len(one) == int(table.values.iloc[test].notna().to_numpy().sum()) - un_folds.TEST_COUNTRIES
+    )
     train = table.values.drop(index=table.values.index[test])
     error = (one["truth"] - one["indicator"].map(train.mean())) / one["indicator"].map(
         train.std(ddof=0)
@@ -167,7 +169,7 @@ def test_pictures_are_drawn(recovered, found, tmp_path):
         ("un", feature_pictures.draw_un, found[0]),
     ):
         path = tmp_path / f"{name}.png"
-        assert pictures.save(draw, results, path)
+        assert topic_pictures.save(draw, results, path)
         assert path.read_bytes()[1:4] == b"PNG"
 
 

@@ -7,11 +7,11 @@ import tempfile
 import warnings
 from pathlib import Path
 
-from thincrm.cli.kept import kept_reading, kept_texts
 from typer.testing import CliRunner
 
 import thincrm as tc
 from thincrm.cli import app
+from thincrm.console.run_source import kept_reading, kept_texts
 
 TEXTS, OWN = ("war peace", "tax money"), ("alpha", "beta", "gamma", "delta")
 MORE = ("--text", "body", "--date", "date", "--sweeps", "3", "--draws", "1", "--max-topics", "3",

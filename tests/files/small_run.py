@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import thincrm as tc
-from thincrm.inference import run_log as journal
+from thincrm.inference import run_log
 from thincrm.models.codec import codec
 
 SETTINGS = {
@@ -74,7 +74,7 @@ def kill_again_and_again(folder, n_kills, seed):
 
 
 if __name__ == "__main__":
-    journal.CHECKPOINT_SECONDS, journal._LARGEST_SHARE = 0.0, 1e9
+    run_log.CHECKPOINT_SECONDS, run_log._LARGEST_SHARE = 0.0, 1e9
     fit()  # compiled once, for all children
     what, folder, *numbers = sys.argv[1:]
     if what == "fit":

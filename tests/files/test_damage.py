@@ -21,7 +21,7 @@ from thincrm.errors import DamagedFile, InvalidInput, ThincrmError
 from thincrm.files import record
 from thincrm.files.folder import Folder
 from thincrm.files.record import _checksum, read_record, write_record
-from thincrm.inference import run_log as journal
+from thincrm.inference import run_log
 
 pytestmark = pytest.mark.filterwarnings("ignore:All .* topics")
 
@@ -226,9 +226,9 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path):
 @pytest.fixture
 def stopped(tmp_path, monkeypatch):
     """Return a run stopped in its second chain, with two checkpoints."""
-    monkeypatch.setattr(journal, "CHECKPOINT_SECONDS", 0.0)
-    monkeypatch.setattr(journal, "_LARGEST_SHARE", 1e9)
-    note, seen = journal.RunLog.note, []
+    monkeypatch.setattr(run_log, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(run_log, "_LARGEST_SHARE", 1e9)
+    note, seen = run_log.RunLog.note, []
 
     def counting(self, *args):
         seen.append(0)
@@ -236,7 +236,7 @@ def stopped(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         note(self, *args)
 
-    monkeypatch.setattr(journal.RunLog, "note", counting)
+    monkeypatch.setattr(run_log.RunLog, "note", counting)
     with pytest.warns(UserWarning, match="The run stopped"):
         fit(tmp_path)
     monkeypatch.undo()
@@ -283,12 +283,13 @@ def test_states_are_checked_before_a_run_goes_on(stopped):
     """A checkpoint whose checksums fit, but whose numbers would lead a compiled loop astray."""
     folder = stopped / "checkpoints"
     names = sorted(path.stem for path in folder.glob("*.json"))
-    state = "value.standing.state"
+    state = "value.chains.1.state"
+    local, own = f"{state}.local.0", f"{state}.own"
     changes = [
-        (f"{state}.topic", 0, 100), (f"{state}.topic", 0, -1), (f"{state}.theta", 0, np.nan),
-        (f"{state}.x.width", 0, 99), (f"{state}.x.weights", 0, np.inf), (f"{state}.shape", 0, 0.0),
-        (f"{state}.log_mass", 0, np.nan), (f"{state}.usage.topic", 0, 77),
-        (f"{state}.evidence.positive", 0, 10**6), (f"{state}.seats", 0, 100),
+        (f"{local}.topic", 0, 100), (f"{local}.topic", 0, -1), (f"{own}.theta", 0, np.nan),
+        (f"{state}.x.width", 0, 99), (f"{state}.x.weights", 0, np.inf), (f"{own}.shape", 0, 0.0),
+        (f"{state}.log_mass", 0, np.nan), (f"{local}.usage.topic", 0, 77),
+        (f"{state}.evidence.positive", 0, 10**6), (f"{own}.seats", 0, 100),
         (f"{state}.evidence.seats", -1, 100), (f"{state}.evidence.seats", -1, -1),
     ]  # fmt: skip
     for key, place, value in changes:
@@ -299,7 +300,7 @@ def test_states_are_checked_before_a_run_goes_on(stopped):
             found.arrays[key].reshape(-1)[place] = value
             write_record(Folder(folder), name, "checkpoint", *found, "0.1.0")
         with pytest.warns(UserWarning, match="cannot be. Going back") as seen:
-            journal.RunLog.reopen(*opened(stopped))
+            run_log.RunLog.reopen(*opened(stopped))
         assert len(seen) == 2
         for name in names:
             found = read_record(Folder(folder), name, "checkpoint")
@@ -311,7 +312,7 @@ def opened(path):
     from thincrm.models.loading import _open
 
     model, folder = _open(path)
-    return folder, model._check_standing, model._check_draw
+    return model._schedule(), folder, model._check_state, model._check_draw
 
 
 def test_no_code_is_loaded(folder):

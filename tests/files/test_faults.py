@@ -13,7 +13,7 @@ from thincrm.errors import CannotWrite
 from thincrm.files import operations
 from thincrm.files.run import NewRun
 from thincrm.inference import run_log as journal
-from thincrm.models.tables import write_tables
+from thincrm.models.atom_tables import write_tables
 from thincrm.report import write_report
 
 TINY = {"n_sweeps": 4, "n_draws": 2, "n_chains": 1}

@@ -9,7 +9,7 @@ import thincrm as tc
 from thincrm.errors import DamagedFile
 from thincrm.files.folder import Folder
 from thincrm.files.record import read_record, write_record
-from thincrm.inference import run_log as journal
+from thincrm.inference import run_log
 from thincrm.models.loading import _open
 
 pytestmark = pytest.mark.filterwarnings("ignore:All . features")
@@ -17,6 +17,7 @@ KINDS = {
     "default": {},
     "exchangeable": {"thinning": tc.Always(), "background": False},
     "shared gates, real weights": {"gates": "row", "weights": "real", "thinning": tc.ProbitRVM()},
+    "dependent": {"model": tc.DependentIBP, "background": False},
 }
 
 
@@ -28,11 +29,10 @@ def table(n_rows=50):
     return pd.DataFrame(value, columns=["a", "b", "ç", "d"]), t
 
 
-def fit(out=None, **changes):
+def fit(out=None, model=tc.FeatureModel, **changes):
     Y, t = table()
     settings = {"max_features": 4, "n_sweeps": 12, "n_draws": 3, "n_chains": 2, "n_threads": 1}
-    model = tc.FeatureModel(**{**settings, **changes}, random_state=4, quiet=True)
-    return model.fit(Y, t=t, out=out)
+    return model(**{**settings, **changes}, random_state=4, quiet=True).fit(Y, t=t, out=out)
 
 
 @pytest.mark.parametrize("changes", KINDS.values(), ids=KINDS)
@@ -51,8 +51,8 @@ def test_what_is_loaded_is_what_was_saved(changes, tmp_path):
 @pytest.fixture
 def stop_at(monkeypatch):
     """Return a way to stop a run at one of its notes."""
-    monkeypatch.setattr(journal, "CHECKPOINT_SECONDS", 0.0)
-    note, seen = journal.RunLog.note, []
+    monkeypatch.setattr(run_log, "CHECKPOINT_SECONDS", 0.0)
+    note, seen = run_log.RunLog.note, []
 
     def stop(number):
         def counting(self, *args):
@@ -61,7 +61,7 @@ def stop_at(monkeypatch):
                 raise KeyboardInterrupt
             note(self, *args)
 
-        monkeypatch.setattr(journal.RunLog, "note", counting)
+        monkeypatch.setattr(run_log.RunLog, "note", counting)
 
     return stop
 
@@ -75,7 +75,9 @@ def test_a_run_that_was_stopped_goes_on(tmp_path, stop_at, number, changes):
         assert not fit(tmp_path, **changes).complete_
     except KeyboardInterrupt:
         assert number == 3  # before the first draw
-    assert bits(tc.resume(tmp_path)) == bits(fit(**changes))
+    whole = bits(fit(**changes))
+    assert bits(tc.resume(tmp_path)) == whole
+    assert bits(tc.load(tmp_path)) == whole
 
 
 @pytest.mark.filterwarnings("ignore:The run stopped")
@@ -86,12 +88,13 @@ def test_states_are_checked_before_a_run_goes_on(tmp_path, stop_at):
     name = max(path.stem for path in folder.glob("*.json"))
     good = read_record(Folder(folder), name, "checkpoint")
     for key, value in {
-        "used": 2, "feature": np.inf, "noise": 0.0, "log_mass": 1.0, "x.width": 9, "gram": np.nan
+        "local.0.used": 2, "own.feature": np.inf, "own.noise": 0.0, "log_mass": 1.0, "x.width": 9,
+        "evidence.gram": np.nan,
     }.items():  # fmt: skip
         arrays = {part: array.copy() for part, array in good.arrays.items()}
-        arrays[f"value.standing.state.{key}"].reshape(-1)[0] = value
+        arrays[f"value.chains.1.state.{key}"].reshape(-1)[0] = value
         write_record(Folder(folder), name, "checkpoint", good.content, arrays, good.run, "0.1.0")
         model, opened = _open(tmp_path)
         _, found = next(opened.checkpoints())
         with pytest.raises(DamagedFile, match="cannot be"):
-            model._check_standing(found["standing"])
+            model._check_state(found["chains"][1])

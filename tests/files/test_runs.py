@@ -17,7 +17,7 @@ import thincrm as tc
 from thincrm.errors import CannotWrite, InvalidInput, RunInUse
 from thincrm.files.folder import Folder
 from thincrm.files.lock import locked
-from thincrm.inference import run_log as journal
+from thincrm.inference import run_log
 
 SCRIPT = Path(__file__).with_name("small_run.py")
 GROWING = {"max_topics": "grow", "n_sweeps": 66, "n_chains": 1, "burstiness": 0.0}
@@ -28,8 +28,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:All . topics")
 
 @pytest.fixture(autouse=True)
 def _checkpoint_after_every_sweep(monkeypatch):
-    monkeypatch.setattr(journal, "CHECKPOINT_SECONDS", 0.0)
-    monkeypatch.setattr(journal, "_LARGEST_SHARE", 1e9)
+    monkeypatch.setattr(run_log, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(run_log, "_LARGEST_SHARE", 1e9)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def whole():
 
 def stop_after(monkeypatch, n_sweeps, how):
     """Raise `how` in the note of sweep number `n_sweeps`."""
-    note, seen = journal.RunLog.note, []
+    note, seen = run_log.RunLog.note, []
 
     def counting(self, *args):
         seen.append(0)
@@ -47,8 +47,8 @@ def stop_after(monkeypatch, n_sweeps, how):
             raise how
         note(self, *args)
 
-    monkeypatch.setattr(journal.RunLog, "note", counting)
-    return lambda: monkeypatch.setattr(journal.RunLog, "note", note)
+    monkeypatch.setattr(run_log.RunLog, "note", counting)
+    return lambda: monkeypatch.setattr(run_log.RunLog, "note", note)
 
 
 def test_a_run_gives_what_a_fit_gives(tmp_path, whole):

@@ -3,11 +3,12 @@
 import numpy as np
 
 from thincrm.levy import BetaProcess, GammaProcess
-from thincrm.levy.learning import CONCENTRATION_PRIOR, learn_concentration
+from thincrm.levy.learning import PRIORS, learn_concentration
 from thincrm.ports import MassEvidence
 from thincrm.testing import assert_passed, assert_rejected, exact_rank_test, looped
 
 SEED, K = 20266, 4
+CONCENTRATION_PRIOR = PRIORS.concentration
 TRIALS = np.array([3, 10, 30, 0])
 
 

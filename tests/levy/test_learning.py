@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
-import thincrm.levy.learning as learning
 from thincrm.levy import BetaProcess, GammaProcess, GeneralizedGammaProcess
-from thincrm.levy.learning import learn
+from thincrm.levy.learning import PRIORS, LevyPriors, learn, mass_density
 from thincrm.ports import MassEvidence
 from thincrm.testing import (
     assert_passed,
@@ -104,94 +103,93 @@ class Beta:
         }
 
 
-def block(rng, state):
-    levy, log_mass, evidence = state
-    return *learn(levy, rng, log_mass, evidence), evidence
+def block(priors):
+    """Return the update, with given priors."""
+
+    def update(rng, state):
+        levy, log_mass, evidence = state
+        return *learn(levy, rng, log_mass, evidence, priors), evidence
+
+    return update
 
 
-def verdict(kind, mass_prior, rate_prior, n_first, n_steps=4):
-    arguments = looped(kind.draw(mass_prior, rate_prior), [block], kind.functionals)
+def verdict(kind, priors, update, n_first, n_steps=4):
+    arguments = looped(kind.draw(priors.mass, priors.rate), [update], kind.functionals)
     return two_sample_test(*arguments, n_steps=n_steps, n_first=n_first, rng=SEED)
 
 
-@pytest.mark.joint
-@pytest.mark.parametrize("tight", [False, True], ids=["as it is", "tight"])
-def test_gamma_process(monkeypatch, tight):
-    priors = (TIGHT, TIGHT) if tight else (learning.MASS_PRIOR, learning.RATE_PRIOR)
-    monkeypatch.setattr(learning, "MASS_PRIOR", priors[0])
-    monkeypatch.setattr(learning, "RATE_PRIOR", priors[1])
-    assert_passed(verdict(Gamma, *priors, n_first=3_000))
+BOTH_TIGHT = LevyPriors(TIGHT, TIGHT)
 
 
 @pytest.mark.joint
-@pytest.mark.parametrize("tight", [False, True], ids=["as it is", "tight"])
-def test_beta_process(monkeypatch, tight):
-    prior = TIGHT if tight else learning.MASS_PRIOR
-    monkeypatch.setattr(learning, "MASS_PRIOR", prior)
-    assert_passed(verdict(Beta, prior, None, n_first=3_000))
+@pytest.mark.parametrize("priors", [PRIORS, BOTH_TIGHT], ids=["as it is", "tight"])
+@pytest.mark.parametrize("kind", [Gamma, Beta], ids=["gamma", "beta"])
+def test_parameters_and_masses(kind, priors):
+    assert_passed(verdict(kind, priors, block(priors), n_first=3_000))
 
 
 WRONG = {
-    "shape of the mass": ("MASS_PRIOR", (11.0, 5.0)),
-    "rate of the mass": ("MASS_PRIOR", (10.0, 5.5)),
-    "shape of the rate": ("RATE_PRIOR", (11.0, 5.0)),
-    "rate of the rate": ("RATE_PRIOR", (10.0, 5.5)),
+    "shape of the mass": LevyPriors((11.0, 5.0), TIGHT),
+    "rate of the mass": LevyPriors((10.0, 5.5), TIGHT),
+    "shape of the rate": LevyPriors(TIGHT, (11.0, 5.0)),
+    "rate of the rate": LevyPriors(TIGHT, (10.0, 5.5)),
 }
 
 
 @pytest.mark.joint
 @pytest.mark.parametrize("name", WRONG)
-def test_ten_percent_errors_of_a_gamma_process_are_rejected(monkeypatch, name):
-    monkeypatch.setattr(learning, "MASS_PRIOR", TIGHT)
-    monkeypatch.setattr(learning, "RATE_PRIOR", TIGHT)
-    monkeypatch.setattr(learning, *WRONG[name])
-    assert_rejected(verdict(Gamma, TIGHT, TIGHT, n_first=3_000, n_steps=5))
+def test_ten_percent_errors_of_a_gamma_process_are_rejected(name):
+    wrong = block(WRONG[name])
+    assert_rejected(verdict(Gamma, BOTH_TIGHT, wrong, n_first=3_000, n_steps=5))
+
+
+WIDE = LevyPriors((2.0, 1.0), (2.0, 1.0))
+
+
+def written_out(concentration):
+    """Return the gamma process's update with the tables of CRT(hits, concentration(mass))."""
+
+    def update(rng, state):
+        levy, _, evidence = state
+        c, step = concentration(levy.mass), np.arange(evidence.hits.max(initial=0))
+        tables = sum((rng.random(int(n)) * (c + step[: int(n)]) < c).sum() for n in evidence.hits)
+        pull = np.log1p(evidence.exposure / levy.rate).sum() / K
+        mass = rng.gamma(WIDE.mass[0] + tables) / (WIDE.mass[1] + pull)
+        log_mass = log_gamma(rng, mass / K + evidence.hits) - np.log(levy.rate + evidence.exposure)
+        rate = rng.gamma(WIDE.rate[0] + mass) / (WIDE.rate[1] + np.exp(log_mass).sum())
+        return GammaProcess(mass, rate), log_mass, evidence
+
+    return update
 
 
 @pytest.mark.joint
-def test_tables_of_the_wrong_restaurant_are_rejected(monkeypatch):
-    """CRT(hits, mass) instead of CRT(hits, mass / K)."""
-    wide = 2.0, 1.0
-    monkeypatch.setattr(learning, "MASS_PRIOR", wide)
-    monkeypatch.setattr(learning, "RATE_PRIOR", wide)
-    right = learning._tables
-    monkeypatch.setattr(learning, "_tables", lambda state, n, a: right(state, n, K * a))
-    assert_rejected(verdict(Gamma, wide, wide, n_first=6_000))
+def test_tables_of_the_wrong_restaurant_are_rejected():
+    """CRT(hits, mass) instead of CRT(hits, mass / K); written out, as the library has the right."""
+    assert_passed(verdict(Gamma, WIDE, written_out(lambda mass: mass / K), n_first=3_000))
+    assert_rejected(verdict(Gamma, WIDE, written_out(lambda mass: mass), n_first=6_000))
 
 
 @pytest.mark.joint
-def test_stale_masses_are_rejected(monkeypatch):
+def test_stale_masses_are_rejected():
     """Parameters drawn with the masses integrated out, and masses left as they were."""
-    monkeypatch.setattr(learning, "MASS_PRIOR", TIGHT)
-    monkeypatch.setattr(learning, "RATE_PRIOR", TIGHT)
+    right = block(BOTH_TIGHT)
 
     def stale(rng, state):
-        return block(rng, state)[0], state[1], state[2]
+        return right(rng, state)[0], state[1], state[2]
 
-    arguments = looped(Gamma.draw(TIGHT, TIGHT), [stale], Gamma.functionals)
-    assert_rejected(two_sample_test(*arguments, n_steps=4, n_first=3_000, rng=SEED))
-
-
-def density_of(monkeypatch, mass, evidence):
-    """Return the log density of the mass, with respect to its logit, that the update slices."""
-    caught = []
-    monkeypatch.setattr(
-        learning, "slice_move", lambda rng, x, log_density, **_: caught.append(log_density) or x
-    )
-    log_mass = np.log([0.2, 0.5, 0.7])
-    levy, _ = learn(BetaProcess(mass, C), np.random.default_rng(0), log_mass, evidence)
-    monkeypatch.undo()
-    assert levy.mass == pytest.approx(mass)
-    return lambda value: float(caught[0](np.array([special.logit(value / K)]))[0])
+    assert_rejected(verdict(Gamma, BOTH_TIGHT, stale, n_first=3_000))
 
 
-def test_mass_of_a_beta_process_has_its_conditional(monkeypatch):
+def test_mass_of_a_beta_process_has_its_conditional():
     """The masses are integrated out by quadrature here."""
     hits = np.array([0.0, 2.0, 9.0])
     evidence = MassEvidence.of(K, hits=hits, misses=MISSES)
-    density = density_of(monkeypatch, 0.9, evidence)
+    of_logit = mass_density(BetaProcess(0.9, C), evidence)
 
-    def log_joint(mass, prior=learning.MASS_PRIOR):
+    def density(mass):
+        return float(of_logit(np.array([special.logit(mass / K)]))[0])
+
+    def log_joint(mass, prior=PRIORS.mass):
         share = mass / K
         fit = stats.gamma.logpdf(mass, prior[0], scale=1 / prior[1]) + np.log(mass * (1 - share))
         for h, f in zip(hits, MISSES, strict=True):

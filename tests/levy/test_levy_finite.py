@@ -16,7 +16,7 @@ from scipy import stats
 
 import thincrm.levy
 from thincrm.levy import BetaProcess, GammaProcess, StableBetaProcess
-from thincrm.levy.variates import log_beta_draw, log_gamma_draw, log_power_uniform
+from thincrm.levy.log_draws import log_beta_draw, log_gamma_draw, log_power_uniform
 
 Z = stats.norm.isf(0.5e-5)  # two-sided false alarms: one in 100 000
 

@@ -128,3 +128,11 @@ def test_diagnostics_exports_and_a_report(fitted, tmp_path):
     page = tc.write_report(fitted, tmp_path / "report.html").read_text("utf-8")
     assert "<h1>PoissonRows: what was found</h1>" in page
     assert '"noun":"part"' in page
+
+
+def test_draws_for_arviz(fitted):
+    pytest.importorskip("arviz")
+    tree = fitted.to_arviz(n_times=5)
+    activation = tree["posterior"]["activation"]
+    assert activation.dims == ("chain", "draw", "t", "part")
+    assert activation.shape[:3] == (1, len(fitted.draws_), 5)

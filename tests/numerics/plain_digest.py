@@ -5,7 +5,7 @@ import hashlib
 
 import numpy as np
 
-from thincrm.numerics import linear, streams, variates
+from thincrm.numerics import cholesky, streams, variates
 
 
 def digest(numbers):
@@ -34,6 +34,7 @@ SCALARS = {
     "beta_logs": [(0.1, 2.0), (1e-3, 1e-3)],
     "positive_normal": [(-40.0,), (-0.5,), (0.0,), (8.0,)],
     "binomial": [(9, 0.2), (9, 0.7), (1000, 0.3), (10**7, 0.999), (10**7, 1e-30)],
+    "poisson": [(0.3,), (9.0,), (1e4,)],
     "crt": [(30, 0.7)],
     "crt_sum": [(np.array([5, 5, 3, 1]), 0.7)],
 }
@@ -58,9 +59,9 @@ def main():
             state = streams.new_stream(key, item)
             print(name, digest([one(state) for _ in range(150)]))
         factored = Q.copy()
-        linear.factor(factored)
+        cholesky.factor(factored)
         print("factor", digest(factored))
-        print("log_det_factor", digest(linear.log_det_factor(factored)))
+        print("log_det_factor", digest(cholesky.log_det_factor(factored)))
 
 
 if __name__ == "__main__":

@@ -4,15 +4,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import thincrm
-from thincrm.numerics import linear, streams, variates
+from thincrm.numerics import cholesky, streams, variates
 
 DIGEST = Path(__file__).with_name("plain_digest.py")
 
 
-def run(*arguments, **environment):
+def run(*arguments, before=(), **environment):
     return subprocess.run(
-        [sys.executable, *map(str, arguments)],
+        [*before, sys.executable, *map(str, arguments)],
         env=os.environ | environment,
         capture_output=True,
         text=True,
@@ -28,7 +30,7 @@ def test_every_compiled_loop_equals_its_plain_body_bit_for_bit():
 
 def test_no_loop_is_left_out():
     shown = DIGEST.read_text("utf-8")
-    for module in (linear, streams, variates):
+    for module in (cholesky, streams, variates):
         for name in module.__all__:
             if hasattr(getattr(module, name), "py_func"):
                 assert name in shown or name in {"open_stream", "solve_factor", "solve_transposed"}
@@ -60,3 +62,77 @@ def test_loops_are_compiled_once_and_again_when_a_file_they_inline_changes(tmp_p
     edited = run("-c", CODE, **place)
     assert edited.stderr.count("thincrm: compiling") == 1
     assert edited.stdout != cold.stdout
+
+
+QUIETLY = """
+from thincrm.numerics.compiled import compiling_quietly
+with compiling_quietly(True):
+    import numpy as np
+    from thincrm.numerics.streams import new_stream
+    new_stream(np.uint64(1), 2)
+"""
+
+
+def test_who_asks_for_quiet_hears_nothing_of_compiling(tmp_path):
+    assert run("-c", QUIETLY, NUMBA_CACHE_DIR=str(tmp_path)).stderr == ""
+
+
+IS_ROOT = hasattr(os, "getuid") and os.getuid() == 0
+UNPRIVILEGED = ("setpriv", "--bounding-set=-all") if IS_ROOT else ()  # root may write anywhere
+
+
+@pytest.fixture
+def read_only(tmp_path):
+    """Return a copy of the package that cannot be written to."""
+    package = tmp_path / "site" / "thincrm"
+    shutil.copytree(
+        Path(thincrm.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    folders = [package, *(path for path in package.rglob("*") if path.is_dir())]
+    for folder in folders:
+        folder.chmod(0o555)
+    yield package
+    for folder in folders:
+        folder.chmod(0o755)
+
+
+@pytest.mark.skipif(IS_ROOT and not shutil.which("setpriv"), reason="root may write anywhere")
+@pytest.mark.parametrize("prepared", ["nothing", "open to others", "a link"])
+def test_a_read_only_installation_without_a_home_compiles_elsewhere(tmp_path, read_only, prepared):
+    """An ordinary container, and a user other than root."""
+    spare, other = tmp_path / "spare", tmp_path / "other"
+    spare.mkdir()
+    other.mkdir()
+    usual = spare / f"thincrm-loops-{os.getuid()}"
+    if prepared == "open to others":
+        usual.mkdir()
+        usual.chmod(0o777)
+    elif prepared == "a link":
+        usual.symlink_to(other)
+    place = {
+        "PYTHONPATH": str(read_only.parent),
+        "HOME": "/proc/none",
+        "XDG_CACHE_HOME": "/proc/none",
+        "NUMBA_CACHE_DIR": "",
+        "TMPDIR": str(spare),
+    }
+    cold, warm = (run("-c", CODE, before=UNPRIVILEGED, **place) for _ in range(2))
+    assert cold.stderr.count("\n") == 1
+    assert f"kept in {spare}/thincrm-loops-" in cold.stderr
+    assert "NUMBA_CACHE_DIR names another place" in cold.stderr
+    assert warm.stdout == cold.stdout
+    if prepared == "nothing":
+        assert warm.stderr == ""  # compiled once
+        assert usual.stat().st_mode & 0o777 == 0o700
+    else:  # what lies there would be run
+        assert not any(usual.iterdir())
+        assert not any(other.iterdir())
+
+
+@pytest.mark.skipif(IS_ROOT and not shutil.which("setpriv"), reason="root may write anywhere")
+def test_where_nothing_can_be_written_loops_are_compiled_all_the_same(read_only):
+    place = {"HOME": "/proc/none", "XDG_CACHE_HOME": "/proc/none", "NUMBA_CACHE_DIR": ""}
+    code = f"import tempfile; tempfile.tempdir = '/proc/none'\n{CODE}"
+    done = run("-c", code, before=UNPRIVILEGED, PYTHONPATH=str(read_only.parent), **place)
+    assert "kept nowhere: name a folder in NUMBA_CACHE_DIR" in done.stderr
+    assert done.stdout == run("-c", CODE).stdout

@@ -6,7 +6,7 @@ from drawing import assert_discrete_law, assert_mean, assert_pmf, draws
 from scipy import special, stats
 
 from thincrm.numerics.streams import new_stream
-from thincrm.numerics.variates import _stirling_tail, binomial, crt, crt_sum, multinomial
+from thincrm.numerics.variates import _stirling_tail, binomial, crt, crt_sum, multinomial, poisson
 
 
 def crt_pmf(n, concentration):
@@ -48,6 +48,15 @@ def test_binomial(n, p, size):
     assert x.max() <= n
     assert_discrete_law(x, stats.binom(n, p))
     assert_mean(x, n * p, np.sqrt(n * p * (1 - p)))
+
+
+@pytest.mark.parametrize("mean", [0.0, 1e-8, 0.7, 15.9, 16.1, 40.0, 1e3, 1e7])
+def test_poisson(mean, size):
+    x = draws(3, poisson, mean, n=size)
+    assert x.min() >= 0
+    if mean > 0.0:
+        assert_discrete_law(x, stats.poisson(mean))
+        assert_mean(x, mean, np.sqrt(mean))
 
 
 def test_stirling_s_series():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from thincrm.numerics.linear import factor, log_det_factor, solve_factor, solve_transposed
+from thincrm.numerics.cholesky import factor, log_det_factor, solve_factor, solve_transposed
 
 
 def positive_definite(size, seed):

@@ -5,7 +5,7 @@ import pytest
 from drawing import assert_law, assert_mean, draws
 from scipy import special, stats
 
-from thincrm.numerics.linear import factor
+from thincrm.numerics.cholesky import factor
 from thincrm.numerics.streams import new_stream, uniform
 from thincrm.numerics.variates import (
     beta_logs,

@@ -22,6 +22,7 @@ PAYLOADS = [
     "'\"><b>bold</b>",
     "&lt;script&gt;",
     "=HYPERLINK(0)",
+    "a;=1+1",
     "+1",
     "-1",
     "@sum",

@@ -19,7 +19,7 @@ from linear_cases import (
 
 from thincrm.testing import assert_passed, assert_rejected, exact_rank_test, two_sample_test
 from thincrm.thinning.augment import augment
-from thincrm.thinning.counts import move_counts
+from thincrm.thinning.count_moves import move_counts
 from thincrm.thinning.moves import move_precisions, move_weights, move_width, refresh
 
 pytestmark = pytest.mark.joint

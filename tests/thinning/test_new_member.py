@@ -10,8 +10,8 @@ from scipy.special import expit
 import thincrm as tc
 from thincrm.data.covariates import covariates
 from thincrm.numerics.arrays import as_generator
-from thincrm.thinning.base import MEMBERS, ThinningFunction, register
 from thincrm.thinning.free import move_freely
+from thincrm.thinning.member import MEMBERS, ThinningFunction, register
 
 YEARS = np.repeat(np.arange(1900, 1912), 8)
 

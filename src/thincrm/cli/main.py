@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import Annotated, Any
 
@@ -18,6 +20,7 @@ from thincrm.console.stopping import INTERRUPTED
 from thincrm.errors import CannotWrite, ThincrmError, in_shell
 from thincrm.files import now
 from thincrm.models.registry import command_modules
+from thincrm.printable import printable
 
 __all__ = ["app"]
 
@@ -41,33 +44,55 @@ class Sentences(TyperGroup):
                 stream.reconfigure(errors="replace")
         return super().main(*args, **more)
 
+    def make_context(self, *args: Any, **more: Any) -> Any:
+        """Read the words of the group itself."""
+        with _printable_complaints():
+            return super().make_context(*args, **more)
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command; bad input ends with code 2, other failures with 1, an interrupt 130."""
         before = now().n_written
         with warnings.catch_warnings():
             warnings.showwarning = _note
             try:
-                return super().invoke(ctx)
+                with _printable_complaints():
+                    return super().invoke(ctx)
             except ThincrmError as error:
-                typer.secho(f"Error: {in_shell(error)}", fg="red", err=True)
+                _fail(in_shell(error))
                 late = isinstance(error, CannotWrite) or now().n_written > before
                 raise typer.Exit(_UNFINISHED if late else _BAD_INPUT) from error
             except OSError as error:
                 said = os.strerror(error.errno) if error.errno else " ".join(str(error).split())
                 where = f": {error.filename}" if error.filename else ""
-                typer.secho(f"Error: {said}{where}", fg="red", err=True)
+                _fail(f"{said}{where}")
                 raise typer.Exit(_UNFINISHED) from error
             except MemoryError as error:
-                said = "not enough memory: use fewer words, topics or draws."
-                typer.secho(f"Error: {said}", fg="red", err=True)
+                _fail("not enough memory: use fewer words, topics or draws.")
                 raise typer.Exit(_UNFINISHED) from error
             except KeyboardInterrupt as error:
                 typer.secho("Interrupted: what was written before stays.", fg="red", err=True)
                 raise typer.Exit(INTERRUPTED) from error
 
 
-def _note(message: Warning | str, *_: Any, **__: Any) -> None:
-    typer.secho(f"Note: {in_shell(message)}", fg="yellow", err=True)
+def _fail(sentence: str) -> None:
+    typer.secho(f"Error: {printable(sentence)}", fg="red", err=True)
+
+
+def _note(message: Warning | str, *_: object, **__: object) -> None:
+    typer.secho(f"Note: {printable(in_shell(message))}", fg="yellow", err=True)
+
+
+@contextmanager
+def _printable_complaints() -> Iterator[None]:
+    """Let what the command line complains of, such as a file name too many, be printable."""
+    try:
+        yield
+    except Exception as error:
+        if hasattr(error, "format_message"):  # of click, or of the copy of it that typer has
+            for name, value in vars(error).items():
+                if isinstance(value, str):
+                    setattr(error, name, printable(value))
+        raise
 
 
 app = typer.Typer(

@@ -54,6 +54,7 @@ def infer(
     metadata: o.Metadata = None,
     date_format: o.DateFormat = None,
     words: Words = None,
+    encoding: o.Encoding = None,
     skip_bad: o.SkipBad = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
@@ -63,7 +64,7 @@ def infer(
 
     path = file_place(out, run, "infer.csv")
     how = DocumentColumns(
-        text, date, tuple(covariate or ()), metadata, date_format, skip_bad, words
+        text, date, tuple(covariate or ()), metadata, date_format, skip_bad, words, encoding
     )
     command, model, terminal = run_command("infer", Voice(quiet, json), run, path)
     terminal.infer(command, model, corpus, how)
@@ -76,6 +77,7 @@ def date(
     text: TextLikeRun = None,
     words: Words = None,
     level: Annotated[float, typer.Option(help="Probability of the interval.")] = 0.9,
+    encoding: o.Encoding = None,
     skip_bad: o.SkipBad = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
@@ -84,7 +86,7 @@ def date(
     from thincrm.cli.any_run import run_command  # noqa: PLC0415
 
     path = file_place(out, run, "date.csv")
-    how = DocumentColumns(text=text, skip_bad=skip_bad, words=words)
+    how = DocumentColumns(text=text, skip_bad=skip_bad, words=words, encoding=encoding)
     command, model, terminal = run_command("date", Voice(quiet, json), run, path)
     terminal.date(command, model, corpus, how, level)
 
@@ -110,6 +112,7 @@ def impute(
         str | None, typer.Option(help="Format of the dates.", show_default="as in the run")
     ] = None,
     level: Annotated[float, typer.Option(help="Probability of the intervals.")] = 0.9,
+    encoding: o.Encoding = None,
     skip_bad: o.SkipBad = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
@@ -118,7 +121,7 @@ def impute(
     from thincrm.cli.any_run import run_command  # noqa: PLC0415
 
     path = file_place(out, run, "impute.csv")
-    how = TableColumns(date, tuple(covariate or ()), (), label, date_format, skip_bad)
+    how = TableColumns(date, tuple(covariate or ()), (), label, date_format, skip_bad, encoding)
     command, model, terminal = run_command("impute", Voice(quiet, json), run, path)
     terminal.impute(command, model, table, how, level)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from thincrm.console.options import THINNING
-from thincrm.thinning.base import ThinningFunction, member_named
+from thincrm.thinning.member import ThinningFunction, member_named
 
 __all__ = ["thinning_named"]
 

@@ -19,6 +19,7 @@ class DocumentColumns:
     date_format: str | None = None
     skip_bad: bool = False
     words: Path | None = None
+    encoding: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +32,4 @@ class TableColumns:
     label: str | None = None
     date_format: str | None = None
     skip_bad: bool = False
+    encoding: str | None = None

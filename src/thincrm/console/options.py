@@ -17,6 +17,7 @@ __all__ = [
     "DateColumn",
     "DateFormat",
     "Draws",
+    "Encoding",
     "Json",
     "Metadata",
     "NumChains",
@@ -55,6 +56,13 @@ Covariates = Annotated[
 DateFormat = Annotated[
     str | None,
     typer.Option(help="Format of the dates, such as %d/%m/%Y.", show_default="any usual format"),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        help="How letters are written in tables and texts: latin-1, cp1252, ...",
+        show_default="utf-8, or as in the run",
+    ),
 ]
 Metadata = Annotated[
     Path | None,

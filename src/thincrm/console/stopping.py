@@ -8,6 +8,8 @@ from pathlib import Path
 
 import typer
 
+from thincrm.printable import printable
+
 __all__ = ["INTERRUPTED", "end_of", "resumable"]
 
 INTERRUPTED = 130
@@ -33,4 +35,4 @@ def end_of(run: Path, complete: bool) -> None:
 
 
 def _say(sentence: str) -> None:
-    typer.secho(sentence, fg="red", err=True)
+    typer.secho(printable(sentence), fg="red", err=True)

@@ -13,6 +13,7 @@ from rich.text import Text
 from thincrm.console.voice import Voice, say_skipped
 from thincrm.data.covariates import Covariates
 from thincrm.numerics.arrays import Float
+from thincrm.printable import printable
 
 __all__ = [
     "MOST_ATOMS",
@@ -51,7 +52,7 @@ class CurveTable:
         cells = [str(atom), share]
         if self.has_curves:
             cells += [f"{100 * open_T.max():.0f} %", curve(self.known, open_T)]
-        self.table.add_row(*cells, Text(words, overflow="ellipsis", no_wrap=True))
+        self.table.add_row(*cells, Text(printable(words), overflow="ellipsis", no_wrap=True))
 
 
 def _ends(known: Covariates) -> tuple[str, str]:
@@ -75,7 +76,7 @@ def plain_table(*columns: str) -> Table:
     """Return a table without rows."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in columns:
-        table.add_column(column)
+        table.add_column(Text(printable(column)))
     return table
 
 
@@ -85,7 +86,7 @@ def value_text(value: object) -> Text:
         said = value.strftime("%Y-%m-%d") if value == value.normalize() else str(value)
     else:
         said = f"{value:g}" if isinstance(value, float) else str(value)
-    return Text(said)
+    return Text(printable(said))
 
 
 def say_written(

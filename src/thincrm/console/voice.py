@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from rich.console import Console, RenderableType
 
-from thincrm.errors import in_shell
+from thincrm.errors import Sentence, in_shell
+from thincrm.numerics.waiting import telling
+from thincrm.printable import printable
 
 __all__ = ["Voice", "say_skipped"]
 
@@ -30,8 +33,12 @@ class Voice:
         if self.silent:
             return
         plain = isinstance(what, str)
-        said = in_shell(what) if isinstance(what, str) else what
+        said = printable(in_shell(what)) if isinstance(what, str) else what
         Console().print(said, markup=False, highlight=False, soft_wrap=plain)
+
+    def telling(self, what: str) -> AbstractContextManager[None]:
+        """Say on standard error what is going on, if it takes long."""
+        return telling(printable(what), quiet=self.quiet)
 
     def result(self, **found: object) -> None:
         """Print the result for another program."""
@@ -43,8 +50,8 @@ class Voice:
 def say_skipped(voice: Voice, skipped: int, first: str = "") -> None:
     """Say how many rows could not be read, and which was the first."""
     if skipped:
-        more = f"; the first: {first}" if first else "."
-        voice.say(f"{skipped:,} bad rows were skipped{more}")
+        more = "; the first: " if first else "."
+        voice.say(Sentence(f"{skipped:,} bad rows were skipped{more}", first))
 
 
 def _or_null(value: object) -> object:

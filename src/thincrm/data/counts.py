@@ -2,21 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import sparse
 
+from thincrm.data.npz import load_matrix
 from thincrm.errors import InvalidInput, InvalidType, check_between
-from thincrm.numerics.arrays import Int, Seed, as_generator
+from thincrm.numerics.arrays import Bool, Int, Seed, as_generator
 
-__all__ = ["Tokens", "as_counts", "is_text", "load_counts", "split_words", "tokens"]
+if TYPE_CHECKING:
+    from scipy._lib._sparse import SparseABC  # what `sparse.issparse` finds
+
+__all__ = [
+    "CountMatrix",
+    "CountedWords",
+    "CountsLike",
+    "Documents",
+    "Tokens",
+    "as_counts",
+    "is_text",
+    "load_counts",
+    "split_words",
+    "tokens",
+]
 
 _MOST = 2**31 - 1
+CountMatrix: TypeAlias = "sparse.csr_array[np.int64, tuple[int, int]]"  # checked
+CountsLike: TypeAlias = "ArrayLike | pd.DataFrame | sparse.sparray | sparse.spmatrix | SparseABC"
+
+
+class CountedWords(Protocol):
+    """What the readers return."""
+
+    @property
+    def counts(self) -> CountMatrix:
+        """Return the counts, documents by words."""
+
+    @property
+    def vocabulary(self) -> pd.Index | None:
+        """Return the words; None: they have no names."""
+
+
+Documents: TypeAlias = "CountsLike | Sequence[str] | pd.Series | CountedWords"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +66,7 @@ class Tokens:
         return self.start.size - 1
 
 
-def is_text(X: Any) -> bool:
+def is_text(X: Documents) -> bool:
     """Tell whether X is a sequence of strings rather than a table of counts."""
     if isinstance(X, pd.Series):
         return pd.api.types.is_string_dtype(X.dtype) or any(isinstance(x, str) for x in X)
@@ -45,24 +78,23 @@ def is_text(X: Any) -> bool:
     return isinstance(X, Collection) and any(isinstance(item, str) for item in X)
 
 
-def as_counts(X: Any, name: str = "X") -> Any:
+def as_counts(X: CountsLike, name: str = "X") -> CountMatrix:
     """Return X as checked CSR counts (int64), or one sentence that says what is wrong, where."""
     if isinstance(X, str):
         raise InvalidType(f"{name} is one string: pass a list of texts, one a document.")
-    if isinstance(X, pd.DataFrame):
-        X = X.to_numpy()
-    is_sparse = bool(sparse.issparse(X))
+    table: Any = X.to_numpy() if isinstance(X, pd.DataFrame) else X  # dense or any sparse kind
+    is_sparse = bool(sparse.issparse(table))
     if not is_sparse:
-        X = _dense(X, name)
-    if X.ndim != 2:
+        table = _dense(table, name)
+    if table.ndim != 2:
         raise InvalidInput(
             f"{name} must be a table, documents by words. Reshape your data: got "
-            f"{X.ndim} dimension(s)."
+            f"{table.ndim} dimension(s)."
         )
-    _refuse_kind(X.dtype, name)
-    if is_sparse and X.dtype.kind in "biu":
-        X = X.astype(np.int64)  # where duplicates are summed a small type would wrap
-    matrix = sparse.csr_array(X)
+    _refuse_kind(table.dtype, name)
+    if is_sparse and table.dtype.kind in "biu":
+        table = table.astype(np.int64)  # where duplicates are summed a small type would wrap
+    matrix = sparse.csr_array(table)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()  # the caller's own arrays stay as they are
         matrix.sum_duplicates()
@@ -86,7 +118,7 @@ def as_counts(X: Any, name: str = "X") -> Any:
     return matrix
 
 
-def _dense(X: Any, name: str) -> np.ndarray:
+def _dense(X: ArrayLike, name: str) -> np.ndarray:
     try:
         array = np.asarray(X)
         if array.dtype.kind in "OUST" or array.dtype == np.float16:
@@ -105,7 +137,7 @@ def _refuse_kind(dtype: np.dtype[Any], name: str) -> None:
         raise InvalidType(f"{name} must hold counts, got {dtype}.")
 
 
-def _refuse(matrix: Any, bad: Any, name: str, what: str) -> None:
+def _refuse(matrix: CountMatrix, bad: Bool | None, name: str, what: str) -> None:
     if bad is None or not np.any(bad):
         return
     place = int(np.flatnonzero(bad)[0])
@@ -116,30 +148,31 @@ def _refuse(matrix: Any, bad: Any, name: str, what: str) -> None:
     )
 
 
-def load_counts(path: Path) -> Any:
+def load_counts(path: Path) -> CountMatrix:
     """Return the checked counts of a file that `scipy.sparse.save_npz` wrote."""
     try:
-        with path.open("rb") as file:
-            matrix: Any = sparse.load_npz(file)
-        if hasattr(matrix, "check_format"):
-            matrix.check_format(full_check=True)  # compiled loops trust the indices
+        matrix = load_matrix(path)
+    except InvalidInput:
+        raise
     except Exception as error:  # a damaged file raises whatever it meets
-        reason = " ".join(str(error).split())
+        reason = " ".join(str(error).split())[:200]
         raise InvalidInput(
             f"{path} is not a matrix that scipy.sparse.save_npz wrote: {reason}"
         ) from error
     return as_counts(matrix, path.name)
 
 
-def tokens(counts: Any) -> Tokens:
+def tokens(counts: CountMatrix) -> Tokens:
     """Return the tokens of checked counts, in the order of rows and columns."""
-    length = np.asarray(counts.sum(axis=1)).reshape(-1)
+    length: Int = np.asarray(counts.sum(axis=1)).reshape(-1)
     start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
     word = np.repeat(counts.indices.astype(np.int32), counts.data)
     return Tokens(start, word, int(counts.shape[1]))
 
 
-def split_words(X: Any, fraction: float = 0.2, random_state: Seed = 0) -> tuple[Any, Any]:
+def split_words(
+    X: CountsLike, fraction: float = 0.2, random_state: Seed = 0
+) -> tuple[CountMatrix, CountMatrix]:
     """Split every document's tokens at random into train and held-out counts.
 
     Parameters

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any, SupportsFloat, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from thincrm.errors import InvalidInput, InvalidType
-from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.arrays import Bool, Float, Int
 
 __all__ = ["CovariateLike", "Covariates", "covariates", "encode"]
 
@@ -39,6 +39,8 @@ class Covariates:
         "number", "date", or "date+utc" (dates with a time zone, kept in UTC).
     names : tuple of str
         A name per column.
+    own : (N, C) float or None
+        Each observation's own value, where rows were pooled (`rounding.rounded`); None: its row's.
     """
 
     rows: Float
@@ -46,6 +48,11 @@ class Covariates:
     trials: Int
     kind: str
     names: tuple[str, ...]
+    own: Float | None = None
+
+    def observed(self) -> Float:
+        """Return the (N, C) values of the observations."""
+        return self.rows[self.row] if self.own is None else self.own
 
     def encode(self, t: CovariateLike) -> Float:
         """Return new covariates `t` as (N, C) floats in this object's units."""
@@ -96,6 +103,7 @@ CovariateLike: TypeAlias = (
     | Sequence[datetime.date]
     | Covariates
 )
+Column: TypeAlias = np.ndarray | pd.Series | pd.Index
 
 
 def covariates(t: CovariateLike) -> Covariates:
@@ -122,7 +130,7 @@ def encode(t: CovariateLike) -> tuple[Float, str, tuple[str, ...]]:
     return np.column_stack([part for part, _ in parts]), kind, tuple(name for name, _ in columns)
 
 
-def _columns(t: Any) -> list[tuple[str, Any]]:
+def _columns(t: CovariateLike) -> list[tuple[str, Column]]:
     """Return the columns of `t` with their names."""
     if isinstance(t, pd.MultiIndex):
         t = t.to_frame(index=False, allow_duplicates=True)
@@ -139,7 +147,7 @@ def _columns(t: Any) -> list[tuple[str, Any]]:
     return [("t" if n_columns == 1 else f"t{c}", array[:, c]) for c in range(n_columns)]
 
 
-def _as_array(t: Any) -> Any:
+def _as_array(t: Any) -> np.ndarray:
     """Return a NumPy array, leaving dates and strings as objects for pandas to read."""
     if isinstance(t, dict | set | frozenset):
         raise InvalidType("t must be in the order of the observations: pass a list or an array.")
@@ -164,10 +172,10 @@ def _as_array(t: Any) -> Any:
         ) from error
 
 
-def _column(column: Any, name: str) -> tuple[Float, str]:
+def _column(column: Column, name: str) -> tuple[Float, str]:
     """Return one column as floats, and its kind."""
     try:
-        series: Any = _as_series(column)
+        series = _as_series(column)
     except (ValueError, TypeError, OverflowError) as error:
         raise InvalidType(f"{name} cannot be read as numbers or dates ({error}).") from error
     if series.size == 0:
@@ -185,7 +193,7 @@ def _column(column: Any, name: str) -> tuple[Float, str]:
     return _objects(series, name)
 
 
-def _as_series(column: Any) -> Any:
+def _as_series(column: Column) -> pd.Series[Any]:
     try:
         return pd.Series(column).infer_objects()
     except OverflowError:  # of pandas 3.0, when a whole number fits no float
@@ -222,7 +230,7 @@ def _objects(series: pd.Series[Any], name: str) -> tuple[Float, str]:
     return _days(_dates(series, name), name)
 
 
-def _float(value: Any) -> float:
+def _float(value: SupportsFloat) -> float:
     try:
         return float(value)
     except OverflowError:
@@ -245,7 +253,7 @@ def _dates(series: pd.Series[Any], name: str) -> pd.Series[Any]:
         ) from error
 
 
-def _stamp(value: Any) -> Any:
+def _stamp(value: object) -> str | np.datetime64:
     """Return what pandas can read: a bare year is its first day, the clock is no covariate."""
     if isinstance(value, pd.Period):
         value = value.to_timestamp()
@@ -263,7 +271,7 @@ def _first_unreadable(series: pd.Series[Any]) -> str:
     return _shown(series.iloc[0])
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return " ".join(repr(value).split())[:60]
 
 
@@ -276,7 +284,7 @@ def _days(series: pd.Series[Any], name: str) -> tuple[Float, str]:
     return micro.astype(np.int64) / 86_400e6, "date+utc" if aware else "date"
 
 
-def _refuse(bad: Any, values: Any, name: str, what: str) -> None:
+def _refuse(bad: Bool, values: np.ndarray, name: str, what: str) -> None:
     if np.any(bad):
         place = int(np.flatnonzero(bad)[0])
         raise InvalidInput(

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from thincrm.data.counts import as_counts, load_counts
+from thincrm.data.counts import CountMatrix, as_counts, load_counts
+from thincrm.data.reading.lines import words_of
 from thincrm.data.vocabulary import most_telling
 from thincrm.errors import InvalidInput
-from thincrm.numerics.arrays import Int
+from thincrm.numerics.arrays import Bool, Int
 
 __all__ = ["Corpus", "load_sotu", "prepare_addresses", "read_sotu"]
 
@@ -44,11 +44,11 @@ class Corpus:
         The documents as they were spoken, if they are known.
     """
 
-    counts: Any
+    counts: CountMatrix
     vocabulary: pd.Index
     years: Int
     labels: pd.Index
-    texts: Any = None
+    texts: np.ndarray | None = None
 
     @property
     def decades(self) -> Int:
@@ -61,7 +61,7 @@ class Corpus:
         documents, words = self.counts.shape
         return f"{documents:,} documents, {words:,} words, {int(self.counts.sum()):,} tokens"
 
-    def take(self, rows: Any) -> Corpus:
+    def take(self, rows: Int | Bool | slice) -> Corpus:
         """Return the corpus of some documents, all words kept."""
         texts = None if self.texts is None else self.texts[rows]
         return Corpus(
@@ -161,8 +161,7 @@ def read_sotu(path: str | Path) -> Corpus:
                 f"{stem}_docs.csv in one folder."
             )
     counts = load_counts(path)
-    words = pd.Index(beside[1].read_text("utf-8").split("\n"), name="word")
-    words = words[:-1] if words[-1] == "" else words
+    words = pd.Index(words_of(beside[1]), name="word")
     years, labels = _read_documents(beside[2])
     if counts.shape != (years.size, words.size):
         raise InvalidInput(

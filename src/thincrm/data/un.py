@@ -67,7 +67,7 @@ def read_un(path: str | Path) -> Indicators:
     left out, all others are indicators.
     """
     try:
-        table = pd.read_csv(path, index_col=0)
+        table = pd.read_csv(path, index_col=0, compression=None)
     except FileNotFoundError as error:
         raise InvalidInput(f"{path} does not exist: name a CSV file of countries.") from error
     except (OSError, ValueError) as error:  # pandas' parser errors are ValueErrors

@@ -15,8 +15,8 @@ from scipy import sparse
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from thincrm.data.counts import as_counts, is_text
-from thincrm.data.reading.counts import Counts
 from thincrm.data.reading.lines import shown, words_of
+from thincrm.data.reading.read_counts import Counts
 from thincrm.errors import InvalidInput, InvalidType, argument, check_count
 from thincrm.numerics.arrays import Int
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import pandas as pd
 
@@ -12,6 +13,8 @@ from thincrm.files import write_file
 __all__ = ["write_csv"]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet may take a cell's start for
+C = TypeVar("C")
+_INSIDE = re.compile(r"([;|\t])(?=[=+\-@])")  # a spreadsheet may cut there, with or without commas
 _SAFE_KINDS = "biufcmM"  # NumPy's letters for numbers and times
 
 
@@ -36,5 +39,8 @@ def write_csv(
     write_file(path, text.encode("utf-8", "replace"))
 
 
-def _harmless(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+def _harmless(cell: C) -> C | str:
+    if not isinstance(cell, str):
+        return cell
+    safe = _INSIDE.sub(r"\1'", cell)
+    return f"'{safe}" if safe.startswith(_FORMULA) else safe

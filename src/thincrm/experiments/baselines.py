@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thincrm.data.counts import CountMatrix
 from thincrm.experiments.settings import Settings
-from thincrm.numerics.arrays import Float
+from thincrm.numerics.arrays import Float, Int
 
 __all__ = ["Score", "has_tomotopy", "late_samples", "other_models"]
 
@@ -45,7 +46,7 @@ def late_samples(sweeps: int) -> int:
 
 
 def other_models(
-    train: Any, heldout: Any, settings: Settings, seed: int
+    train: CountMatrix, heldout: CountMatrix, settings: Settings, seed: int
 ) -> Iterator[tuple[str, Score]]:
     """Yield the names and scores of the models that are not ours."""
     yield "unigram", _unigram(train, heldout)
@@ -65,7 +66,7 @@ def other_models(
         yield f"HDP, eta {eta:g}", _tomotopy(model, train, heldout, settings.sweeps)
 
 
-def _unigram(train: Any, heldout: Any) -> Score:
+def _unigram(train: CountMatrix, heldout: CountMatrix) -> Score:
     """Score the corpus's own word frequencies, one added to every count."""
     start = time.perf_counter()
     frequency = np.asarray(train.sum(axis=0)) + 1.0
@@ -73,11 +74,11 @@ def _unigram(train: Any, heldout: Any) -> Score:
     return Score(_perplexity(rate, heldout), np.nan, 1.0, 1.0, time.perf_counter() - start)
 
 
-def _perplexity(rate_C: Float, heldout: Any) -> float:
+def _perplexity(rate_C: Float, heldout: CountMatrix) -> float:
     return float(np.exp(-(heldout.data * np.log(rate_C)).sum() / heldout.data.sum()))
 
 
-def _tomotopy(model: Any, train: Any, heldout: Any, sweeps: int) -> Score:
+def _tomotopy(model: Any, train: CountMatrix, heldout: CountMatrix, sweeps: int) -> Score:
     """Fit a model of tomotopy and score it as ours are: f_dp = mean over samples of theta_d phi_p.
 
     (Its document and topic distributions sum to 1, so the mean is the ratio of sums.)
@@ -100,9 +101,9 @@ def _tomotopy(model: Any, train: Any, heldout: Any, sweeps: int) -> Score:
     return Score(value, np.nan, float(np.mean(used)), float(np.mean(large)), seconds)
 
 
-def _add_documents(model: Any, train: Any) -> np.ndarray:
+def _add_documents(model: Any, train: CountMatrix) -> np.ndarray:
     """Add the documents that have words, as tomotopy drops others; return the place of each."""
-    length_D = np.asarray(train.sum(axis=1))
+    length_D: Int = np.asarray(train.sum(axis=1))
     for row in np.flatnonzero(length_D):
         cells = slice(train.indptr[row], train.indptr[row + 1])
         model.add_doc(np.repeat(train.indices[cells], train.data[cells]).astype(str).tolist())

@@ -6,26 +6,38 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, Protocol, TypeVar
 
 import pandas as pd
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 
 import thincrm
 from thincrm.data.writing import write_csv
 from thincrm.errors import CannotWrite, InvalidInput
-from thincrm.experiments import pictures
+from thincrm.experiments import topic_pictures
 from thincrm.files import make_folder
+from thincrm.printable import printable
 
 __all__ = ["Desk", "number", "open_table"]
+
+R = TypeVar("R")
+
+
+class Seeded(Protocol):
+    """The settings of an experiment, as far as all have them."""
+
+    @property
+    def seed(self) -> int:
+        """Return the seed."""
 
 
 class Desk:
     """Where one experiment's results go: the terminal and a folder."""
 
-    def __init__(self, settings: Any, out: Path, name: str) -> None:
+    def __init__(self, settings: Seeded, out: Path, name: str) -> None:
         self.settings, self.out, self.name = settings, out, name
         self._start = time.monotonic()
         self._console, self._errors = Console(), Console(stderr=True)
@@ -36,9 +48,10 @@ class Desk:
         if not os.access(out, os.W_OK):
             raise InvalidInput(f"The folder {out} cannot be written to: choose another.")
 
-    def say(self, what: Any) -> None:
+    def say(self, what: RenderableType) -> None:
         """Print a table, or a sentence as it is."""
-        self._console.print(what, markup=False, highlight=False, soft_wrap=isinstance(what, str))
+        said = printable(what) if isinstance(what, str) else what
+        self._console.print(said, markup=False, highlight=False, soft_wrap=isinstance(what, str))
 
     def state(self, how: str) -> None:
         """Print how the experiment was run, and how long it took."""
@@ -85,10 +98,10 @@ class Desk:
             write_csv(table, path)
             self.say(f"{path} written")
 
-    def draw(self, draw: Callable[[Any, Any], Any], results: Any) -> None:
+    def draw(self, draw: Callable[[ModuleType, R], Any], results: R) -> None:
         """Save the picture, or say why there is none."""
         path = self.out / f"{self.name}.png"
-        if pictures.save(draw, results, path):
+        if topic_pictures.save(draw, results, path):
             self.say(f"{path} written")
         else:
             self.say(

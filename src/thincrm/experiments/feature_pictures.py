@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from thincrm.experiments.pictures import BLUE, ORANGE
 from thincrm.experiments.synthetic import SyntheticResults
 from thincrm.experiments.synthetic_data import IMAGES
-from thincrm.experiments.un import UnResults
+from thincrm.experiments.topic_pictures import BLUE, ORANGE
+from thincrm.experiments.un_folds import UnResults
 
 __all__ = ["draw_synthetic", "draw_un"]
 
 
-def draw_synthetic(plt: Any, results: SyntheticResults) -> Any:
+def draw_synthetic(plt: ModuleType, results: SyntheticResults) -> Any:
     """Draw the paper's figure 1 from the first table: images and curves, true and recovered."""
     first = results.curves["seed"].iloc[0]
     curves = results.curves[results.curves["seed"] == first]
@@ -41,7 +42,7 @@ def draw_synthetic(plt: Any, results: SyntheticResults) -> Any:
     return figure
 
 
-def draw_un(plt: Any, results: UnResults) -> Any:
+def draw_un(plt: ModuleType, results: UnResults) -> Any:
     """Draw every model's error with its spread over folds, and the paper's."""
     table = results.summary.iloc[::-1]
     place = np.arange(len(table))

@@ -8,11 +8,12 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from thincrm.experiments import decades, perplexity, pictures, topics
+from thincrm.experiments import decades, perplexity, topic_pictures, topics
 from thincrm.experiments.baselines import has_tomotopy, late_samples
 from thincrm.experiments.daters import N_DRAWS, steps
 from thincrm.experiments.desk import Desk, number, open_table
 from thincrm.experiments.settings import Settings
+from thincrm.printable import printable
 
 __all__ = ["show_decades", "show_perplexity", "show_topics"]
 
@@ -48,7 +49,7 @@ def show_perplexity(settings: Settings, out: Path) -> None:
     else:
         desk.say("tomotopy is not installed, so LDA and HDP are left out: pip install tomotopy.")
     desk.write({"splits": results.splits, "summary": results.summary.reset_index()})
-    desk.draw(pictures.draw_perplexity, results)
+    desk.draw(topic_pictures.draw_perplexity, results)
 
 
 def show_decades(settings: Settings, out: Path) -> None:
@@ -81,7 +82,7 @@ def show_decades(settings: Settings, out: Path) -> None:
             "guesses": results.guesses,
         }
     )
-    desk.draw(pictures.draw_decades, results)
+    desk.draw(topic_pictures.draw_decades, results)
 
 
 def show_topics(settings: Settings, out: Path) -> None:
@@ -96,13 +97,13 @@ def show_topics(settings: Settings, out: Path) -> None:
         chance = part["probability"].map("{:.3f}".format)
         columns.append(part["word"].astype(str) + " (" + chance + ")")
     for row in zip(*columns, strict=True):
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     desk.say(table)
     for name, words in topics.PAPER.items():
         desk.say(f"The paper's topic on {name}: {', '.join(words)}.")
     _state(desk, settings, results.corpus, "all documents")
     desk.write({"words": results.words, "curves": results.curves})
-    desk.draw(pictures.draw_topics, results)
+    desk.draw(topic_pictures.draw_topics, results)
 
 
 def _state(desk: Desk, settings: Settings, corpus: str, how: str) -> None:

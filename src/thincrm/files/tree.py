@@ -11,7 +11,7 @@ import datetime
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,13 @@ from scipy import sparse
 
 from thincrm.errors import DamagedFile, InvalidType, ThincrmError
 
-__all__ = ["Codec"]
+__all__ = ["Codec", "Json"]
 
 _FEW_WORDS = 20
 _NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _SPARSE = {"csr": sparse.csr_array, "csc": sparse.csc_array}
 Arrays = dict[str, np.ndarray]
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 
 class Codec:
@@ -39,12 +40,12 @@ class Codec:
     def __init__(self, classes: Iterable[type]) -> None:
         self._classes = {kind.__name__: kind for kind in classes}
 
-    def encode(self, value: Any) -> tuple[Any, Arrays]:
+    def encode(self, value: object) -> tuple[Json, Arrays]:
         """Return the plain content and the arrays of `value`, or say what cannot be kept."""
         arrays: Arrays = {}
         return self._encode(value, "value", arrays), arrays
 
-    def _encode(self, value: Any, path: str, arrays: Arrays) -> Any:
+    def _encode(self, value: object, path: str, arrays: Arrays) -> Json:
         if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
             value = value.item()
         if value is None or isinstance(value, bool | int | str):
@@ -63,16 +64,16 @@ class Codec:
             return self._encode_items(value, path, arrays)
         return _encode_array(value, path, arrays)
 
-    def _encode_items(self, value: Any, path: str, arrays: Arrays) -> Any:
+    def _encode_items(self, value: Any, path: str, arrays: Arrays) -> Json:
         kind = type(value).__name__ if isinstance(value, tuple | set | frozenset) else "list"
         items = sorted(value) if kind in ("set", "frozenset") else list(value)
         if len(items) > _FEW_WORDS and all(isinstance(item, str) for item in items):
-            of: Any = _encode_words(items, path, arrays)
+            of: Json = _encode_words(items, path, arrays)
         else:
             of = [self._encode(item, f"{path}.{i}", arrays) for i, item in enumerate(items)]
         return of if kind == "list" else {"is": kind, "of": of}
 
-    def decode(self, content: Any, arrays: Arrays) -> Any:
+    def decode(self, content: Json, arrays: Arrays) -> Any:
         """Return the value that was encoded, or say that it was not made by this codec."""
         try:
             return self._decode(content, arrays)
@@ -104,13 +105,13 @@ def _parts(value: Any) -> list[tuple[str, Any]]:
     return [(name, getattr(value, name)) for name in names]
 
 
-def _is_objects(value: Any) -> bool:
+def _is_objects(value: object) -> bool:
     return isinstance(value, np.ndarray | pd.Index | pd.Series) and (
         value.dtype == object or pd.api.types.is_string_dtype(value.dtype)
     )
 
 
-def _encode_words(words: list[str], path: str, arrays: Arrays) -> dict[str, str]:
+def _encode_words(words: list[str], path: str, arrays: Arrays) -> dict[str, Json]:
     data = [word.encode("utf-8", "surrogatepass") for word in words]
     end = np.cumsum([len(word) for word in data], dtype=np.int64)
     arrays[f"{path}.text"] = np.frombuffer(b"".join(data), np.uint8)
@@ -118,11 +119,11 @@ def _encode_words(words: list[str], path: str, arrays: Arrays) -> dict[str, str]
     return {"is": "words", "text": f"{path}.text", "end": f"{path}.end"}
 
 
-def _encode_array(value: Any, path: str, arrays: Arrays) -> dict[str, Any]:
+def _encode_array(value: object, path: str, arrays: Arrays) -> Json:
     if isinstance(value, sparse.csr_array | sparse.csc_array):
         for part in ("data", "indices", "indptr"):
             arrays[f"{path}.{part}"] = getattr(value, part)
-        shape = [int(size) for size in value.shape]
+        shape: list[Json] = [int(size) for size in value.shape]
         return {"is": value.format, "shape": shape, "name": path}
     if isinstance(value, pd.DatetimeIndex | pd.Series) and hasattr(value, "dt"):
         value = pd.DatetimeIndex(value)

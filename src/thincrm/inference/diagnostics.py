@@ -15,6 +15,7 @@ import pandas as pd
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
+from thincrm.data.counts import CountsLike
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, Sentence, argument, either
 from thincrm.inference.convergence import FEWEST_DRAWS, bulk_ess, rank_rhat, tail_ess
@@ -80,7 +81,7 @@ class Diagnostics:
     draws_: list[Any]
     covariates_: Covariates
 
-    def diagnostics(self, heldout: Any = None) -> pd.DataFrame:
+    def diagnostics(self, heldout: CountsLike | None = None) -> pd.DataFrame:
         """Return R-hat and effective sample sizes of label-free quantities.
 
         Columns: mean, sd, rhat (rank-normalised, split), ess_bulk, ess_tail, n_chains,
@@ -97,11 +98,11 @@ class Diagnostics:
             table["heldout"] = self._heldout_scores(heldout)
         return summarise(table)
 
-    def verdict(self, heldout: Any = None) -> Verdict:
+    def verdict(self, heldout: CountsLike | None = None) -> Verdict:
         """Say in a sentence whether the chains agree and what the draws are worth."""
         return judge(self.diagnostics(heldout))
 
-    def _heldout_scores(self, heldout: Any) -> Float:
+    def _heldout_scores(self, heldout: CountsLike) -> Float:
         raise InvalidInput("this model takes no held-out counts: leave heldout out.")
 
 
@@ -136,7 +137,7 @@ def spread_rows(n_rows: int, most: int) -> list[int]:
     return [int(row) for row in np.unique(np.round(np.linspace(0, n_rows - 1, most)))]
 
 
-def _shown(label: Any) -> str:
+def _shown(label: object) -> str:
     if isinstance(label, pd.Timestamp):
         return label.isoformat().removesuffix("T00:00:00").removesuffix("T00:00:00+00:00")
     if isinstance(label, tuple):

@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thincrm.errors import Sentence, argument, either
 from thincrm.inference.progress import Sweeps
@@ -19,6 +19,9 @@ from thincrm.inference.schedule import Schedule
 from thincrm.inference.side_by_side import Event, Task, packed, run_tasks
 from thincrm.numerics.streams import sweep_generator
 from thincrm.ports import Problem, State
+
+if TYPE_CHECKING:
+    from thincrm.inference.diagnostics import KeptDraw
 
 __all__ = ["Watch", "run_chain", "run_chains"]
 
@@ -90,7 +93,7 @@ def _run_here(
     task = tasks.pop(0)
     began, left, n_after = time.monotonic(), task, sum(_n_left(schedule, t) for t in tasks)
 
-    def noting(sweep: int, state: Chain, row: Row | None, draw: Any) -> None:
+    def noting(sweep: int, state: Chain, row: Row | None, draw: KeptDraw | None) -> None:
         nonlocal left
         note(Event(task.chain, sweep, state, row, draw))
         if n_jobs < 2 or n_after == 0 or sweep < task.sweep + _FEWEST_SWEEPS:

@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import ExitStack
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from thincrm.numerics.compiled import compiling_quietly
+from thincrm.numerics.waiting import telling
+
 __all__ = ["Sweeps"]
 
 _SILENT_SECONDS = 2.0
+_BETWEEN_LINES = 30.0  # seconds
+
+
+class _Shown(Protocol):
+    """How progress is shown: a bar that moves, or lines."""
+
+    def update(self, done: int, elapsed: float, note: str) -> None: ...
+
+    def stop(self) -> None: ...
 
 
 class Sweeps:
     """A bar on standard error that appears only if the work is still going on after two seconds.
+
+    Where standard error is no terminal there are lines instead, one every half minute.
 
     Parameters
     ----------
@@ -29,9 +44,12 @@ class Sweeps:
     def __init__(self, total: int, *, quiet: bool = False) -> None:
         self.total, self.done, self.note = total, 0, ""
         self._quiet, self._start = quiet, time.monotonic()
-        self._bar: Progress | None = None
+        self._shown: _Shown | None = None
+        self._stack, self._waiting = ExitStack(), ExitStack()
 
     def __enter__(self) -> Self:
+        self._stack.enter_context(compiling_quietly(self._quiet))
+        self._waiting.enter_context(telling("before the first sweep ends", quiet=self._quiet))
         return self
 
     def __exit__(
@@ -40,28 +58,68 @@ class Sweeps:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._waiting.close()
+        self._stack.close()
+        if self._shown is not None:
+            self._shown.stop()
 
     def step(self, note: str) -> None:
         """Count one sweep; `note` says how things stand."""
+        self._waiting.close()
         self.done, self.note = self.done + 1, note
         elapsed = time.monotonic() - self._start
-        if self._bar is None and not self._quiet and elapsed > _SILENT_SECONDS:
-            self._bar = self._open()
-        if self._bar is not None:
-            note = f"{self.done / max(elapsed, 1e-9):.1f} sweeps/s, {note}"
-            self._bar.update(self._bar.task_ids[0], completed=self.done, note=note)
+        if self._shown is None and not self._quiet and elapsed > _SILENT_SECONDS:
+            console = Console(file=sys.stderr)
+            moves = console.is_terminal or console.is_jupyter
+            self._shown = _Bar(console, self.total) if moves else _Lines(self.total)
+        if self._shown is not None:
+            pace = f"{self.done / max(elapsed, 1e-9):.1f} sweeps/s, {note}"
+            self._shown.update(self.done, elapsed, pace)
 
-    def _open(self) -> Progress:
-        bar = Progress(
+
+class _Bar:
+    def __init__(self, console: Console, total: int) -> None:
+        self._bar = Progress(
             TextColumn("sampling"),
             BarColumn(),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}"),
-            console=Console(file=sys.stderr),
+            TextColumn("{task.fields[note]}", markup=False),
+            console=console,
         )
-        bar.add_task("sampling", total=self.total, completed=self.done, note="")
-        bar.start()
-        return bar
+        self._bar.add_task("sampling", total=total, note="")
+        self._bar.start()
+
+    def update(self, done: int, _: float, note: str) -> None:
+        self._bar.update(self._bar.task_ids[0], completed=done, note=note)
+
+    def stop(self) -> None:
+        self._bar.stop()
+
+
+class _Lines:
+    """A line at once, one every half minute, and one at the end."""
+
+    def __init__(self, total: int) -> None:
+        self._total, self._said, self._last = total, float("-inf"), ""
+
+    def update(self, done: int, elapsed: float, note: str) -> None:
+        left = (self._total - done) * elapsed / max(done, 1)
+        self._last = f"sampling: {done} of {self._total} sweeps, {_span(left)} left, {note}\n"
+        if elapsed - self._said >= _BETWEEN_LINES:
+            self._said = elapsed
+            self._write()
+
+    def stop(self) -> None:
+        if self._last:
+            self._write()
+
+    def _write(self) -> None:
+        sys.stderr.write(self._last)
+        sys.stderr.flush()
+        self._last = ""
+
+
+def _span(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes}:{rest:02} min"

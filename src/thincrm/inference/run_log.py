@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from thincrm.files.run import RunFolder
 from thincrm.inference.interrupts import Interrupts
 from thincrm.inference.schedule import Schedule
 from thincrm.numerics.arrays import in_c_order
+from thincrm.ports import State
+
+if TYPE_CHECKING:
+    from thincrm.inference.diagnostics import KeptDraw
 
 __all__ = ["ChainState", "RunLog", "read_checkpoint", "rows_of"]
 
@@ -38,10 +42,10 @@ class ChainState(NamedTuple):
 class _Chain:
     """What a chain has done."""
 
-    draws: list[Any] = field(default_factory=list)
+    draws: list[KeptDraw] = field(default_factory=list)
     trace: list[Row] = field(default_factory=list)
     sweep: int = 0
-    state: Any = None
+    state: State[Any, Any, Any] | None = None
     n_written: int = 0  # draws on disk
     known: tuple[int, int] = (0, 0)  # draws and rows that belong to `state`
 
@@ -97,7 +101,7 @@ class RunLog:
 
     def _read(
         self,
-        found: Any,
+        found: object,
         check_state: Callable[[ChainState], None],
         check_draw: Callable[[Any], None],
     ) -> None:
@@ -124,7 +128,12 @@ class RunLog:
         return here.sweep, here.state
 
     def note(
-        self, chain: int, sweep: int, state: Any, row: Row | None = None, draw: Any = None
+        self,
+        chain: int,
+        sweep: int,
+        state: State[Any, Any, Any] | None,
+        row: Row | None = None,
+        draw: KeptDraw | None = None,
     ) -> None:
         """Take down the outcome of a sweep; write a checkpoint when it is time.
 
@@ -158,7 +167,7 @@ class RunLog:
         cost = time.monotonic() - began
         self._due = began + max(CHECKPOINT_SECONDS, cost / _LARGEST_SHARE)
 
-    def _try_to_write(self, what: str, value: Any) -> None:
+    def _try_to_write(self, what: str, value: object) -> None:
         assert self._folder is not None
         try:
             for number, chain in enumerate(self._chains):
@@ -259,7 +268,8 @@ def read_checkpoint(found: Any, schedule: Schedule) -> tuple[list[ChainState], l
         raise found
     places = found.get("chains") if isinstance(found, dict) else None
     if not (
-        set(found) == {"chains", "trace"}
+        isinstance(found, dict)
+        and set(found) == {"chains", "trace"}
         and isinstance(places, list)
         and len(places) == schedule.n_chains
         and all(_is_place(place, c, schedule) for c, place in enumerate(places))
@@ -272,7 +282,7 @@ def read_checkpoint(found: Any, schedule: Schedule) -> tuple[list[ChainState], l
     return places, rows
 
 
-def _is_place(place: Any, chain: int, schedule: Schedule) -> bool:
+def _is_place(place: object, chain: int, schedule: Schedule) -> bool:
     return (
         isinstance(place, ChainState)
         and place.chain == chain

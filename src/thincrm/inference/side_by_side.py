@@ -16,11 +16,14 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from thincrm.errors import ThincrmError
 from thincrm.inference.schedule import Schedule
-from thincrm.ports import Problem
+from thincrm.ports import Problem, State
+
+if TYPE_CHECKING:
+    from thincrm.inference.diagnostics import KeptDraw
 
 __all__ = ["Event", "Task", "packed", "run_tasks"]
 
@@ -33,7 +36,7 @@ class Task:
 
     chain: int
     sweep: int
-    state: Any
+    state: State[Any, Any, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +45,9 @@ class Event:
 
     chain: int
     sweep: int
-    state: Any
+    state: State[Any, Any, Any] | None
     row: dict[str, float] | None
-    draw: Any
+    draw: KeptDraw | None
 
 
 @dataclass(frozen=True, slots=True)

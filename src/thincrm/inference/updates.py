@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from thincrm.levy.learning import learn
+from thincrm.levy.learning import PRIORS, LevyPriors, learn
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.streams import fresh_key
 from thincrm.ports import Likelihood, Problem, State
@@ -34,7 +34,7 @@ Chain = State[Any, Any, Any]
 R = TypeVar("R")
 
 
-def log_odds_of(problem: Problem[Any], x: Any) -> Float:
+def log_odds_of(problem: Problem[Any], x: object) -> Float:
     """Return the (T, K) log odds of being open; background atoms always are.
 
     Several updates of a sweep ask for those of the same x, so the latest are remembered.
@@ -48,7 +48,10 @@ def log_odds_of(problem: Problem[Any], x: Any) -> Float:
 
 
 def _redraw_shard(
-    likelihood: Likelihood[Any, Any, Any, Any], shard: Any, local: Any, sent: tuple[np.uint64, Any]
+    likelihood: Likelihood[Any, Any, Any, Any],
+    shard: object,
+    local: object,
+    sent: tuple[np.uint64, Any],
 ) -> tuple[Any, Any]:
     return likelihood.redraw_local(sent[0], shard, local, sent[1])
 
@@ -68,12 +71,14 @@ def redraw_activations(rng: np.random.Generator, problem: Problem[Any], state: C
     return replace(state, x=problem.thinning.redraw(rng, state.x, gates, problem.prepared))
 
 
-def redraw_masses(rng: np.random.Generator, problem: Problem[Any], state: Chain) -> Chain:
+def redraw_masses(
+    rng: np.random.Generator, problem: Problem[Any], state: Chain, priors: LevyPriors = PRIORS
+) -> Chain:
     """Redraw the masses and, if they are learned, the Lévy measure's own parameters with them."""
     found = problem.likelihood.mass_evidence(rng, problem, state)
     if not problem.learn_levy:
         return replace(state, log_mass=state.levy.redraw(rng, state.log_mass, found))
-    levy, log_mass = learn(state.levy, rng, state.log_mass, found)
+    levy, log_mass = learn(state.levy, rng, state.log_mass, found, priors)
     return replace(state, levy=levy, log_mass=log_mass)
 
 

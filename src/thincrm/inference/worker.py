@@ -8,11 +8,14 @@ import signal
 import sys
 import threading
 import time
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from thincrm.errors import ThincrmError
-from thincrm.inference.driver import Row, run_chain
+from thincrm.inference.driver import Chain, Row, run_chain
 from thincrm.inference.side_by_side import Event, Failure, Task
+
+if TYPE_CHECKING:
+    from thincrm.inference.diagnostics import KeptDraw
 
 __all__ = ["main"]
 
@@ -49,7 +52,7 @@ def main() -> None:
         out.write(len(part).to_bytes(8, "little") + part)
         out.flush()
 
-    def note(sweep: int, state: Any, row: Row | None, draw: Any) -> None:
+    def note(sweep: int, state: Chain, row: Row | None, draw: KeptDraw | None) -> None:
         nonlocal due
         ended = sweep >= schedule.n_sweeps
         asked = closed.is_set() or (time.monotonic() >= due and not ended)

@@ -11,11 +11,11 @@ from scipy import special
 
 from thincrm.errors import InvalidInput, check_count, check_positive
 from thincrm.levy.conditional import check_log_mass
+from thincrm.levy.log_draws import log_beta_draw
 from thincrm.levy.rounds import log_round_masses, missing_after_rounds
 from thincrm.levy.series import Series
 from thincrm.levy.special import log_hit, log_rest
 from thincrm.levy.unit import Unit, UnitPower
-from thincrm.levy.variates import log_beta_draw
 from thincrm.numerics.arrays import Float, Seed, as_generator
 from thincrm.ports import MassEvidence
 

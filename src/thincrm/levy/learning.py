@@ -7,9 +7,10 @@ it down. So it is drawn without them, and the masses after it: one exact block.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import singledispatch
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betaln
@@ -21,44 +22,51 @@ from thincrm.numerics.compiled import compiled
 from thincrm.numerics.slice import slice_move
 from thincrm.numerics.streams import fresh_key, new_stream
 from thincrm.numerics.variates import crt
-from thincrm.ports import MassEvidence
+from thincrm.ports import LevyMeasure, MassEvidence
 
-__all__ = [
-    "CONCENTRATION_PRIOR",
-    "MASS_PRIOR",
-    "RATE_PRIOR",
-    "draw_total",
-    "learn",
-    "learn_concentration",
-]
+__all__ = ["PRIORS", "LevyPriors", "draw_total", "learn", "learn_concentration", "mass_density"]
 
-MASS_PRIOR = (1.0, 0.1)  # Gamma(shape, rate)
-RATE_PRIOR = (1.0, 0.1)
-CONCENTRATION_PRIOR = (1.0, 0.5)
+
+class LevyPriors(NamedTuple):
+    """Gamma(shape, rate) priors of the parameters that Lévy measures have."""
+
+    mass: tuple[float, float] = (1.0, 0.1)
+    rate: tuple[float, float] = (1.0, 0.1)
+    concentration: tuple[float, float] = (1.0, 0.5)
+
+
+PRIORS = LevyPriors()
 
 
 @singledispatch
 def learn(
-    levy: Any, rng: np.random.Generator, log_mass: Float, evidence: MassEvidence
-) -> tuple[Any, Float]:
+    levy: LevyMeasure,
+    rng: np.random.Generator,
+    log_mass: Float,
+    evidence: MassEvidence,
+    priors: LevyPriors = PRIORS,
+) -> tuple[LevyMeasure, Float]:
     """Return (Lévy measure with new parameters, new log masses): here only the masses move."""
     return levy, levy.redraw(rng, log_mass, evidence)
 
 
 @learn.register
 def _(
-    levy: GammaProcess, rng: np.random.Generator, log_mass: Float, evidence: MassEvidence
+    levy: GammaProcess,
+    rng: np.random.Generator,
+    log_mass: Float,
+    evidence: MassEvidence,
+    priors: LevyPriors = PRIORS,
 ) -> tuple[GammaProcess, Float]:
     """Draw the mass (see `draw_total`), the masses, then the rate given the masses.
 
     rate ~ Gamma(a' + mass, b' + sum masses)
     """
-    levy = replace(levy, mass=draw_total(levy, rng, evidence, MASS_PRIOR))
+    levy = replace(levy, mass=draw_total(levy, rng, evidence, priors.mass))
     log_mass = levy.redraw(rng, log_mass, evidence)
     total = float(np.exp(log_mass).sum())
-    return replace(
-        levy, rate=rng.gamma(RATE_PRIOR[0] + levy.mass) / (RATE_PRIOR[1] + total)
-    ), log_mass
+    rate = rng.gamma(priors.rate[0] + levy.mass) / (priors.rate[1] + total)
+    return replace(levy, rate=rate), log_mass
 
 
 def draw_total(
@@ -94,13 +102,28 @@ def _tables(state: np.ndarray, hits_K: np.ndarray, concentration: float) -> int:
 
 @learn.register
 def _(
-    levy: BetaProcess, rng: np.random.Generator, log_mass: Float, evidence: MassEvidence
+    levy: BetaProcess,
+    rng: np.random.Generator,
+    log_mass: Float,
+    evidence: MassEvidence,
+    priors: LevyPriors = PRIORS,
 ) -> tuple[BetaProcess, Float]:
-    """Slice the mass in (0, K) given hits and misses, then draw the masses.
+    """Slice the mass in (0, K) given hits and misses, then draw the masses."""
+    n_atoms = log_mass.size
+    start = np.array([math.log(levy.mass / (n_atoms - levy.mass))])
+    logit = float(slice_move(rng, start, mass_density(levy, evidence, priors))[0])
+    levy = replace(levy, mass=n_atoms / (1.0 + math.exp(-logit)))
+    return levy, levy.redraw(rng, log_mass, evidence)
+
+
+def mass_density(
+    levy: BetaProcess, evidence: MassEvidence, priors: LevyPriors = PRIORS
+) -> Callable[[Float], Float]:
+    """Return f(logit(mass / K)) = the log density of a beta process's mass, atoms integrated out.
 
     log f(mass) = sum_k log B(c mass/K + hits, c(1 - mass/K) + misses) / B(c mass/K, c(1 - mass/K))
     """
-    n_atoms, c = log_mass.size, levy.concentration
+    n_atoms, c = evidence.hits.size, levy.concentration
 
     def log_density(logit: Float) -> Float:
         share = 1.0 / (1.0 + math.exp(-float(logit[0])))
@@ -109,16 +132,18 @@ def _(
             return np.array([-np.inf])
         fit = betaln(a + evidence.hits, b + evidence.misses).sum() - n_atoms * betaln(a, b)
         mass = n_atoms * share
-        prior = MASS_PRIOR[0] * math.log(mass) - MASS_PRIOR[1] * mass + math.log1p(-share)
+        prior = priors.mass[0] * math.log(mass) - priors.mass[1] * mass + math.log1p(-share)
         return np.array([fit + prior])
 
-    start = np.array([math.log(levy.mass / (n_atoms - levy.mass))])
-    logit = float(slice_move(rng, start, log_density)[0])
-    levy = replace(levy, mass=n_atoms / (1.0 + math.exp(-logit)))
-    return levy, levy.redraw(rng, log_mass, evidence)
+    return log_density
 
 
-def learn_concentration(levy: Any, rng: np.random.Generator, evidence: MassEvidence) -> Any:
+def learn_concentration(
+    levy: LevyMeasure,
+    rng: np.random.Generator,
+    evidence: MassEvidence,
+    priors: LevyPriors = PRIORS,
+) -> LevyMeasure:
     """Return the Lévy measure with a new concentration where it is a beta process.
 
     A slice step on log c given hits and misses, the masses integrated out: redraw them next.
@@ -126,7 +151,7 @@ def learn_concentration(levy: Any, rng: np.random.Generator, evidence: MassEvide
     if not isinstance(levy, BetaProcess):
         return levy
     n_atoms, share = evidence.hits.size, levy.mass / evidence.hits.size
-    shape, rate = CONCENTRATION_PRIOR
+    shape, rate = priors.concentration
 
     def log_density(log_c: Float) -> Float:
         c = math.exp(min(float(log_c[0]), 50.0))

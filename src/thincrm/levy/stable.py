@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from thincrm.errors import InvalidInput, UndefinedMoment, check_between, check_positive
-from thincrm.levy.base import at_least_zero
+from thincrm.levy.process import at_least_zero
 from thincrm.levy.series import Series
 from thincrm.levy.tempered import TemperedStable
 from thincrm.levy.tilted import Tilted

@@ -12,10 +12,10 @@ from scipy import optimize
 
 from thincrm.errors import check_between, check_count, check_positive
 from thincrm.levy.conditional import check_log_mass
+from thincrm.levy.log_draws import log_gamma_draw, log_power_uniform
 from thincrm.levy.series import Series
 from thincrm.levy.special import log_gamma_ratio, log_hit, log_rest
 from thincrm.levy.unit import Unit, UnitPower
-from thincrm.levy.variates import log_gamma_draw, log_power_uniform
 from thincrm.numerics.arrays import Float, Seed, as_generator
 
 __all__ = ["StableBetaProcess"]

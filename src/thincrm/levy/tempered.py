@@ -14,10 +14,10 @@ import numpy as np
 
 from thincrm.errors import check_count
 from thincrm.levy.conditional import check_log_mass
+from thincrm.levy.log_draws import log_gamma_draw, log_power_uniform
 from thincrm.levy.series import Series
 from thincrm.levy.special import log_hit
 from thincrm.levy.tilted import TiltedPower
-from thincrm.levy.variates import log_gamma_draw, log_power_uniform
 from thincrm.numerics.arrays import Float, Seed, as_generator
 from thincrm.ports import MassEvidence
 

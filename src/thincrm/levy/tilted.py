@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from thincrm.errors import UndefinedMoment, check_positive
-from thincrm.levy.base import LevyProcess, at_least_zero
+from thincrm.levy.process import LevyProcess, at_least_zero
 from thincrm.levy.special import log_upper_gamma, power_log
 from thincrm.numerics.arrays import ArrayLike, Float
 

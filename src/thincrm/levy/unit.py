@@ -13,8 +13,8 @@ import numpy as np
 from scipy import special
 
 from thincrm.errors import UndefinedMoment, check_positive
-from thincrm.levy.base import LevyProcess, at_least_zero
 from thincrm.levy.line import from_line
+from thincrm.levy.process import LevyProcess, at_least_zero
 from thincrm.levy.series import Series, rejection
 from thincrm.levy.special import log_gamma_ratio, log_rest, log_upper_beta, power_log
 from thincrm.numerics.arrays import ArrayLike, Float

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.special import expit
 
 from thincrm.errors import InvalidInput, check_between, check_count
-from thincrm.measure.base import draw_locations
 from thincrm.measure.points import Points, together
+from thincrm.measure.random_measure import Levy, draw_locations
 from thincrm.measure.realisation import Realisation
 from thincrm.numerics.arrays import Bool, Float
 
@@ -37,21 +37,23 @@ def prepare(crm: ThinnedCRM, *several: Points) -> Any:
     return crm.thinning.prepare(known)
 
 
-def mean_gate(crm: ThinnedCRM, prepared: Any, at: Points) -> Float:
+def mean_gate(crm: ThinnedCRM, prepared: object, at: Points) -> Float:
     """Return the (T,) means E[p(t)]."""
     return np.asarray(crm.thinning.mean_activation(prepared, at.t))
 
 
-def squared_gate(crm: ThinnedCRM, prepared: Any, at: Points) -> Float:
+def squared_gate(crm: ThinnedCRM, prepared: object, at: Points) -> Float:
     """Return the (T,) means E[r^2] = E[p], or E[p^2] when the measure is weighted."""
     if not crm.weighted:
         return mean_gate(crm, prepared, at)
     return np.diagonal(crm.thinning.pair_activation(prepared, at.t, at.t, "independent"))
 
 
-def joint_gates(crm: ThinnedCRM, prepared: Any, here: Points, there: Points) -> Float:
+def joint_gates(crm: ThinnedCRM, prepared: object, here: Points, there: Points) -> Float:
     """Return the (S, T) means E[r^s r^t], or E[p(s) p(t)] when the measure is weighted."""
-    law = "comonotone" if crm.coupling == "comonotone" else "independent"
+    law: Literal["independent", "comonotone"] = (
+        "comonotone" if crm.coupling == "comonotone" else "independent"
+    )
     joint = crm.thinning.pair_activation(prepared, here.t, there.t, law)
     if crm.coupling != "shared":
         return np.asarray(joint)
@@ -60,13 +62,13 @@ def joint_gates(crm: ThinnedCRM, prepared: Any, here: Points, there: Points) -> 
 
 
 @lru_cache(maxsize=256)
-def series_length(levy: Any, error: float, n_eff: float) -> int:
+def series_length(levy: Levy, error: float, n_eff: float) -> int:
     """Return `levy.n_atoms_for(error, n_eff)`, a search that repeated draws need not repeat."""
     return int(levy.n_atoms_for(error, n_eff)) if n_eff > 0 else 1
 
 
 def draw_log_masses(
-    levy: Any,
+    levy: Levy,
     rng: np.random.Generator,
     n_atoms: int | None,
     error: float | None,
@@ -82,7 +84,7 @@ def draw_log_masses(
 
 
 def realise(
-    crm: ThinnedCRM, rng: np.random.Generator, at: Points, prepared: Any, log_masses: Float
+    crm: ThinnedCRM, rng: np.random.Generator, at: Points, prepared: object, log_masses: Float
 ) -> Realisation:
     """Draw locations, auxiliary variables and gates for atoms of the given masses."""
     with np.errstate(over="ignore"):

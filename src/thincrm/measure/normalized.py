@@ -13,7 +13,6 @@ from scipy.special import logsumexp
 from thincrm.data.covariates import CovariateLike
 from thincrm.errors import InvalidInput
 from thincrm.levy import GammaProcess
-from thincrm.measure.base import base_probability
 from thincrm.measure.gates import (
     draw_log_masses,
     joint_gates,
@@ -23,6 +22,7 @@ from thincrm.measure.gates import (
     series_length,
 )
 from thincrm.measure.points import bare, points
+from thincrm.measure.random_measure import Interval, base_probability
 from thincrm.measure.realisation import Realisation
 from thincrm.numerics.arrays import Float, Seed, as_generator
 
@@ -77,7 +77,7 @@ class NormalizedCRM:
         drawn = realise(self.crm, rng, at, prepared, log_masses)
         return _shares(drawn, log_masses, self.crm.weighted)
 
-    def mean(self, A: Any = None) -> float:
+    def mean(self, A: Interval | None = None) -> float:
         """Return E D_t(A) = B0(A), the same at every t."""
         return base_probability(self.crm.base, A)
 
@@ -87,7 +87,7 @@ class NormalizedCRM:
         at = points(t)
         return mass * bare(mean_gate(self.crm, prepare(self.crm, at), at), at)
 
-    def variance(self, t: CovariateLike, A: Any) -> Any:
+    def variance(self, t: CovariateLike, A: Interval) -> Any:
         """Return Var D_t(A) = b (1 - b) / (1 + gamma E[p(t)]), b = B0(A), for a gamma process."""
         b = self.mean(A)
         return b * (1 - b) / (1 + self.concentration(t))

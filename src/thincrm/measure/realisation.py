@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.errors import InvalidInput
-from thincrm.measure.base import check_interval
-from thincrm.measure.pictures import plot_realisation
-from thincrm.numerics.arrays import Bool, Float
+from thincrm.measure.measure_plots import plot_realisation
+from thincrm.measure.random_measure import Interval, check_interval
+from thincrm.numerics.arrays import ArrayLike, Bool, Float
+
+if TYPE_CHECKING:
+    from thincrm.measure.measure_plots import Axes
 
 __all__ = ["Realisation"]
+
+# An interval of locations, a function that says which of them are in, or the atoms that are.
+Members: TypeAlias = Interval | Callable[[Float], ArrayLike] | Bool | pd.Series
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +68,7 @@ class Realisation:
         """Return the total mass of B_t at each t."""
         return self._labelled(self.weights.sum(1))
 
-    def measure(self, A: Any, t: CovariateLike | None = None) -> Any:
+    def measure(self, A: Members, t: CovariateLike | None = None) -> Any:
         """Return B_t(A) at each t drawn, or at one of them.
 
         Parameters
@@ -109,7 +115,7 @@ class Realisation:
             weight=self.weights.ravel(),
         )
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw every open atom at (t, theta), its area proportional to its weight."""
         return plot_realisation(self._rows(), self.index, self.locations, self.weights, ax)
 
@@ -119,7 +125,7 @@ class Realisation:
     def _labelled(self, values: Float) -> pd.Series:
         return pd.Series(values, index=self.index)
 
-    def _members(self, A: Any) -> Bool:
+    def _members(self, A: Members) -> Bool:
         if callable(A) or isinstance(A, np.ndarray | pd.Series):
             inside = np.asarray(A(self.locations) if callable(A) else A)
             if inside.shape != (self.n_atoms,) or inside.dtype != bool:

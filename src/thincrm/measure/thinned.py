@@ -10,7 +10,6 @@ import numpy as np
 from thincrm.data.covariates import CovariateLike
 from thincrm.data.covariates import covariates as read_covariates
 from thincrm.errors import InvalidInput, InvalidType, UndefinedMoment
-from thincrm.measure.base import base_probability, check_base
 from thincrm.measure.gates import (
     draw_log_masses,
     joint_gates,
@@ -22,8 +21,10 @@ from thincrm.measure.gates import (
 )
 from thincrm.measure.normalized import NormalizedCRM
 from thincrm.measure.points import bare, points
+from thincrm.measure.random_measure import Base, Interval, Levy, base_probability, check_base
 from thincrm.measure.realisation import Realisation
 from thincrm.numerics.arrays import Seed, as_generator
+from thincrm.ports import Thinning
 
 __all__ = ["ThinnedCRM"]
 
@@ -78,12 +79,12 @@ class ThinnedCRM:
         correlation(0, 1) and correlation(0, 2) each have a prior of their own.
     """
 
-    levy: Any
-    thinning: Any
-    base: Any = None
+    levy: Levy
+    thinning: Thinning[Any, Any]
+    base: Base = None
     coupling: Literal["independent", "shared", "comonotone"] = "independent"
     weighted: bool = False
-    covariates: Any = None
+    covariates: CovariateLike | None = None
 
     def __post_init__(self) -> None:
         for name, method, example in _FACTORS:
@@ -135,7 +136,7 @@ class ThinnedCRM:
         )
         return realise(self, rng, at, prepared, log_masses)
 
-    def mean(self, t: CovariateLike, A: Any = None) -> Any:
+    def mean(self, t: CovariateLike, A: Interval | None = None) -> Any:
         """Return E B_t(A) = m1 B0(A) E[p(t)]: (T,), or a float for a covariate given bare.
 
         `A` is an interval (low, high) of the base; None is the whole space.
@@ -143,12 +144,12 @@ class ThinnedCRM:
         at = points(t)
         return self._moment(1, A) * bare(mean_gate(self, prepare(self, at), at), at)
 
-    def variance(self, t: CovariateLike, A: Any = None) -> Any:
+    def variance(self, t: CovariateLike, A: Interval | None = None) -> Any:
         """Return Var B_t(A) = m2 B0(A) E[p(t)], or m2 B0(A) E[p(t)^2] when weighted."""
         at = points(t)
         return self._moment(2, A) * bare(squared_gate(self, prepare(self, at), at), at)
 
-    def covariance(self, s: CovariateLike, t: CovariateLike, A: Any = None) -> Any:
+    def covariance(self, s: CovariateLike, t: CovariateLike, A: Interval | None = None) -> Any:
         """Return Cov(B_s(A), B_t(A)): (S, T), an axis less for each covariate given bare."""
         here, there = points(s), points(t)
         joint = joint_gates(self, prepare(self, here, there), here, there)
@@ -180,5 +181,5 @@ class ThinnedCRM:
         """Return the family of random probability measures D_t = B_t / B_t(whole space)."""
         return NormalizedCRM(self)
 
-    def _moment(self, order: int, A: Any) -> float:
+    def _moment(self, order: int, A: Interval | None) -> float:
         return float(self.levy.moment(order)) * base_probability(self.base, A)

@@ -8,6 +8,7 @@ diagnostics, exports, a plain report.
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from abc import abstractmethod
 from pathlib import Path
@@ -18,20 +19,24 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from thincrm.data.covariates import Covariates, covariates
+from thincrm.data.covariates import CovariateLike, Covariates, covariates
+from thincrm.data.notes import note_many_values, note_one_value
+from thincrm.data.rounding import rounded
 from thincrm.errors import InvalidInput, Sentence, check_count, either
 from thincrm.inference.diagnostics import Diagnostics
 from thincrm.inference.driver import Watch, run_chains
 from thincrm.inference.engine import Threads
 from thincrm.inference.run_log import RunLog
 from thincrm.inference.schedule import Schedule
+from thincrm.models.arviz_groups import gather, plain_groups
+from thincrm.models.atom_tables import AtomTables, flat, scalar, write_tables
 from thincrm.models.reported import Reported
-from thincrm.models.seeds import seed_of
+from thincrm.models.seeds import RandomState, seed_of
 from thincrm.models.stored import StoredModel
-from thincrm.models.tables import AtomTables, flat, scalar, write_tables
 from thincrm.numerics.arrays import Float
+from thincrm.numerics.waiting import telling
 from thincrm.ports import LevyMeasure, Problem
-from thincrm.thinning.base import ThinningFunction
+from thincrm.thinning.member import ThinningFunction
 
 __all__ = ["Factors", "Model", "Parts"]
 
@@ -50,7 +55,7 @@ class Parts(NamedTuple):
     """The data of a model in shards, and the facts its likelihood needs of all of them."""
 
     shards: tuple[Any, ...]
-    facts: Any = None
+    facts: object = None
 
 
 class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[misc]
@@ -68,9 +73,10 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
     n_sweeps: int
     n_draws: int
     n_chains: int
-    random_state: Any
+    random_state: RandomState
     n_threads: int | None
     learn: bool
+    max_rows: int | None = 300
 
     covariates_: Covariates
     draws_: list[Any]
@@ -94,7 +100,12 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
     # -- fitting -----------------------------------------------------------------------------------
 
     def fit(
-        self, X: Any, y: Any = None, *, t: Any = None, out: str | os.PathLike[str] | None = None
+        self,
+        X: Any,
+        y: object = None,
+        *,
+        t: CovariateLike | None = None,
+        out: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Fit to observations X with covariates t (numbers or dates).
 
@@ -111,7 +122,8 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
         """Run the chains of a new fit: data and covariates are known."""
         self._schedule()
         self.thinning_ = self._factors().thinning
-        self.prepared_ = self.thinning_.prepare(self._known())
+        with telling("preparing the covariates", quiet=bool(self.quiet)):
+            self.prepared_ = self.thinning_.prepare(self._known())
         with self._run_log(out) as log:
             self._sample(log)
 
@@ -126,9 +138,10 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
             bool(self.quiet),
         )
 
-    def _covariates(self, t: Any, n_rows: int) -> Covariates:
+    def _covariates(self, t: CovariateLike | None, n_rows: int) -> Covariates:
+        given, varies = t is not None, getattr(self.thinning, "varies", True)
         if t is None:
-            if getattr(self.thinning, "varies", True):
+            if varies:
                 warnings.warn(
                     Sentence(
                         "No covariate",
@@ -149,7 +162,23 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
             raise InvalidInput(
                 f"X and t have inconsistent numbers of samples: [{n_rows}, {known.row.size}]."
             )
-        return known
+        if given and varies:
+            note_one_value(known, self.unit, self.atoms)
+        fewer = self._fewer_rows(known)
+        note_many_values(fewer)
+        return fewer
+
+    def _fewer_rows(self, known: Covariates) -> Covariates:
+        """Return covariates with at most `max_rows` rows, and say so."""
+        most = None if self.max_rows is None else check_count("max_rows", self.max_rows)
+        fewer = rounded(known, most)
+        if fewer is not known and not self.quiet:
+            sys.stderr.write(
+                f"{len(known.rows):,} distinct covariates: curves are followed at "
+                f"{len(fewer.rows):,} of them (max_rows); every one of the {self.unit} keeps its "
+                "own.\n"
+            )
+        return fewer
 
     def _known(self) -> Covariates:
         """Return the covariates that the thinning function sees: one row if it ignores them."""
@@ -193,7 +222,7 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
 
     # -- results -----------------------------------------------------------------------------------
 
-    def activation(self, t: Any = None, level: float = 0.9) -> pd.DataFrame:
+    def activation(self, t: CovariateLike | None = None, level: float = 0.9) -> pd.DataFrame:
         """Return each atom's probability of being open, with bands, at t (None: as fitted)."""
         check_is_fitted(self)
         rows = self.covariates_.rows if t is None else self.covariates_.encode(t)
@@ -220,6 +249,17 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
     def to_csv(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write every table to `folder` (made if need be), NAME.csv each; return the files."""
         return write_tables(self.tables(), folder)
+
+    def to_arviz(self, *, n_times: int = 50) -> Any:
+        """Return draws for ArviZ: an xarray DataTree (ArviZ 1 or newer) or InferenceData.
+
+        posterior: label-free scalars, activation (chain, draw, t, atom) and profile (chain, draw,
+        column, atom) of atoms matched across draws (NaN: a draw without it). n_times: the t
+        dimension holds at most so many of the fit's covariates, evenly spread.
+        """
+        check_is_fitted(self)
+        tables = AtomTables(self.draws_, self.atoms)
+        return gather(plain_groups(tables, self.covariates_, self._log_odds, n_times))
 
     def _log_odds(self, draw: Any, rows: Float) -> Float:
         """Return the (N, K) log odds of a draw's thinned atoms at encoded covariate rows."""

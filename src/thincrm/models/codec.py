@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.feature_extraction.text import CountVectorizer
 
 from thincrm.data.covariates import Covariates
-from thincrm.data.tables import Scale
+from thincrm.data.table_values import Scale
 from thincrm.errors import DamagedFile
 from thincrm.files.tree import Codec
 from thincrm.inference.run_log import ChainState
@@ -23,7 +23,7 @@ from thincrm.levy import (
 )
 from thincrm.models.registry import model_classes
 from thincrm.ports import State
-from thincrm.thinning.base import MEMBERS
+from thincrm.thinning.member import MEMBERS
 
 __all__ = [
     "LEVY",
@@ -86,7 +86,7 @@ def pack_vectorizer(vectorizer: Any) -> dict[str, Any] | None:
     return None
 
 
-def unpack_vectorizer(settings: Any, words: pd.Index) -> CountVectorizer:
+def unpack_vectorizer(settings: object, words: pd.Index) -> CountVectorizer:
     """Return the fitted vectoriser that counts `words`."""
     known = CountVectorizer().get_params(deep=False)
     if (

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from thincrm.errors import InvalidInput, argument
 
-__all__ = ["seed_of"]
+__all__ = ["RandomState", "seed_of"]
+
+RandomState: TypeAlias = int | np.random.RandomState | None  # as scikit-learn has it
 
 
-def seed_of(random_state: Any) -> int:
+def seed_of(random_state: RandomState) -> int:
     """Return an int: `random_state` itself, or one drawn from it."""
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         if random_state < 0:

@@ -26,8 +26,8 @@ from thincrm.files.checks import is_count, need
 from thincrm.files.run import RunFolder
 from thincrm.inference.run_log import ChainState, RunLog, how_far, read_checkpoint, rows_of
 from thincrm.inference.schedule import Schedule
-from thincrm.models.checks import check_covariates, check_like, check_params
 from thincrm.models.codec import codec
+from thincrm.models.file_checks import check_covariates, check_like, check_params
 from thincrm.ports import Problem
 
 __all__ = ["StoredModel"]
@@ -88,7 +88,7 @@ class StoredModel:
     def _adopt(self, draws: list[Any], trace: list[Row]) -> None:
         """Become the fitted model of these draws."""
 
-    def _check_draw(self, draw: Any) -> None:
+    def _check_draw(self, draw: object) -> None:
         """Refuse a draw that is not like those this model makes."""
         check_like(self._example()[1], draw, "a draw")
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core import event
+from numba.core import config, event
 
-__all__ = ["compiled"]
+from thincrm.numerics.cache_place import temporary_cache
+
+__all__ = ["compiled", "compiling_quietly"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 _OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
@@ -19,9 +22,38 @@ _OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"
 
 def compiled(loop: F) -> F:
     """Compile a loop over arrays; the same body is its own reference in plain Python."""
-    dispatcher = numba.njit(loop, **_OPTIONS)
+    try:
+        dispatcher = numba.njit(loop, **_OPTIONS)
+    except RuntimeError:  # numba finds no place that it can write to
+        _keep_elsewhere()
+        dispatcher = numba.njit(loop, **_OPTIONS)
     _watch_whole_package(dispatcher)
     return cast(F, dispatcher)
+
+
+def _keep_elsewhere() -> None:
+    """Keep loops in a temporary folder; for this process only, if there is none either."""
+    folder = temporary_cache()
+    if folder is None:
+        _OPTIONS["cache"] = False
+        _LISTENER.place = "kept nowhere: name a folder in NUMBA_CACHE_DIR"
+    else:
+        cast(Any, config).CACHE_DIR = str(folder)
+        _LISTENER.place = (
+            f"kept in {folder}, as neither the package nor a home can be written to; "
+            "NUMBA_CACHE_DIR names another place"
+        )
+
+
+@contextmanager
+def compiling_quietly(quiet: bool) -> Iterator[None]:
+    """Say nothing of compiling, if quiet."""
+    before = _LISTENER.silent
+    _LISTENER.silent = before or quiet
+    try:
+        yield
+    finally:
+        _LISTENER.silent = before
 
 
 @cache
@@ -45,18 +77,20 @@ def _watch_whole_package(dispatcher: Any) -> None:
 class _SayOnce(event.Listener):
     """Tell the user, once per process, that a loop of ours is being compiled and not cached yet."""
 
-    said = False
+    said = silent = False
+    place = "once per installation"
 
     def on_start(self, event: Any) -> None:
         function = event.data["dispatcher"].py_func
-        if not self.said and function.__module__.startswith("thincrm"):
-            self.said = True
-            message = "thincrm: compiling its loops (once per installation, a few seconds) ...\n"
-            sys.stderr.write(message)
-            sys.stderr.flush()
+        if self.said or self.silent or not function.__module__.startswith("thincrm"):
+            return
+        self.said = True
+        sys.stderr.write(f"thincrm: compiling its loops (half a minute or so, {self.place}) ...\n")
+        sys.stderr.flush()
 
-    def on_end(self, event: Any) -> None:
+    def on_end(self, event: object) -> None:
         pass
 
 
-event.register("numba:compile", _SayOnce())  # type: ignore[no-untyped-call]
+_LISTENER = _SayOnce()
+event.register("numba:compile", _LISTENER)  # type: ignore[no-untyped-call]

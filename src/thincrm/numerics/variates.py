@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
+from thincrm.numerics.cholesky import factor, solve_factor, solve_transposed
 from thincrm.numerics.compiled import compiled
-from thincrm.numerics.linear import factor, solve_factor, solve_transposed
 from thincrm.numerics.streams import uniform
 
 __all__ = [

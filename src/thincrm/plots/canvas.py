@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
 
 from thincrm.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Axes  # noqa: PLC0414 - for all plots
+    from matplotlib.figure import Figure as Figure  # noqa: PLC0414
 
 __all__ = [
     "BLUE",
@@ -16,8 +20,10 @@ __all__ = [
     "GREY",
     "SMALL",
     "Panel",
+    "Times",
     "axes",
     "columns_for",
+    "figure_of",
     "inches",
     "panels",
     "pick",
@@ -35,19 +41,20 @@ BLUE, GREY = COLOURS[0], "#999999"
 SMALL = 7.0  # points: what journals ask for at least, at final size
 _WIDTH = 6.9  # inches: two columns of a journal; one is 3.3
 _HAIR = 0.6
+Times: TypeAlias = Sequence[Any] | np.ndarray | pd.Series | pd.Index  # numbers or dates
 
 
 class Panel(NamedTuple):
     """One of several small axes, its size in inches, and whether labels go below and beside it."""
 
-    ax: Any
+    ax: Axes
     width: float
     height: float
     is_lowest: bool
     is_leftmost: bool
 
 
-def axes(ax: Any, height: float) -> Any:
+def axes(ax: Axes | None, height: float) -> Axes:
     """Return `ax`, or new axes two columns wide and so many inches high."""
     if ax is not None:
         return ax
@@ -58,31 +65,36 @@ def axes(ax: Any, height: float) -> Any:
     return plt.subplots(figsize=(_WIDTH, height), layout="constrained")[1]
 
 
-def inches(ax: Any) -> tuple[float, float]:
+def figure_of(ax: Axes) -> Figure:
+    """Return the figure that axes are in; axes that can be drawn on are in one."""
+    return cast("Figure", ax.get_figure(root=True))
+
+
+def inches(ax: Axes) -> tuple[float, float]:
     """Return the width and height of axes as they stand now."""
     box = ax.get_position()
-    width, height = ax.get_figure(root=True).get_size_inches()
+    width, height = figure_of(ax).get_size_inches()
     return box.width * width, box.height * height
 
 
-def tidy(ax: Any) -> None:
+def tidy(ax: Axes) -> None:
     """Thin lines, small letters, no box."""
     ax.spines[["top", "right"]].set_visible(False)
     for spine in ax.spines.values():
         spine.set_linewidth(_HAIR)
     ax.tick_params(labelsize=SMALL, width=_HAIR, length=2.5, pad=2)
     for axis in (ax.xaxis, ax.yaxis):
-        axis.label.set_size(SMALL + 1)
-        axis.get_offset_text().set_size(SMALL)
+        axis.label.set_fontsize(SMALL + 1)
+        axis.get_offset_text().set_fontsize(SMALL)
 
 
-def columns_for(ax: Any, narrow: int, wide: int) -> int:
+def columns_for(ax: Axes, narrow: int, wide: int) -> int:
     """Return how many panels go side by side: in one column of a page, or in two."""
     return wide if inches(ax)[0] > 4.6 else narrow
 
 
 def panels(
-    ax: Any,
+    ax: Axes,
     n_panels: int,
     n_columns: int,
     room: tuple[float, float, float, float],
@@ -94,9 +106,9 @@ def panels(
     what is kept between panels, across and down.
     """
     ax.set_axis_off()
-    engine = ax.get_figure(root=True).get_layout_engine()
+    engine = figure_of(ax).get_layout_engine()
     if engine is not None:  # then axes have not their place yet
-        engine.execute(ax.get_figure(root=True))
+        engine.execute(figure_of(ax))
     width, height = inches(ax)
     n_columns = min(n_columns, n_panels)
     n_rows = -(-n_panels // n_columns)
@@ -120,12 +132,12 @@ def panels(
     return found
 
 
-def side_label(ax: Any, text: str) -> None:
+def side_label(ax: Axes, text: str) -> None:
     """Name what all panels show, along the left edge of the axes they divide."""
     ax.text(0.0, 0.5, text, transform=ax.transAxes, rotation=90, va="center", ha="left", size=SMALL)
 
 
-def times(values: Any) -> np.ndarray:
+def times(values: Times) -> np.ndarray:
     """Return covariates as matplotlib takes them: dates without a zone, or numbers."""
     index = pd.Index(values)
     if isinstance(index, pd.DatetimeIndex):
@@ -133,7 +145,7 @@ def times(values: Any) -> np.ndarray:
     return np.asarray(index.to_numpy())
 
 
-def time_axis(ax: Any, t: np.ndarray, most: int) -> None:
+def time_axis(ax: Axes, t: np.ndarray, most: int) -> None:
     """Put at most so many ticks on the axis of `t`, dates as dates."""
     ax.set_xlim(t[0], t[-1])
     if np.issubdtype(t.dtype, np.datetime64):
@@ -168,7 +180,7 @@ def pick(chosen: Sequence[Any] | None, known: Sequence[Any], most: int, what: st
     return list(chosen)
 
 
-def table_of(source: Any, method: str) -> pd.DataFrame:
+def table_of(source: object, method: str) -> pd.DataFrame:
     """Return a table as it is, or the one that a fitted model gives."""
     if isinstance(source, pd.DataFrame):
         return source

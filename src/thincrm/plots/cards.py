@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from thincrm.errors import InvalidInput
+from thincrm.numerics.arrays import Float
 from thincrm.plots.canvas import (
     BLUE,
     COLOURS,
@@ -24,6 +25,11 @@ from thincrm.plots.canvas import (
     times,
 )
 
+if TYPE_CHECKING:
+    from thincrm.models.features.model import FeatureModel
+    from thincrm.models.topics.model import TopicModel
+    from thincrm.plots.canvas import Axes
+
 __all__ = ["features", "topic_cards"]
 
 _CARDS = 6
@@ -32,8 +38,11 @@ _MOST_NAMES = 12
 
 
 def topic_cards(
-    model: Any, topics: Sequence[int] | None = None, n_words: int = 8, ax: Any = None
-) -> Any:
+    model: TopicModel,
+    topics: Sequence[int] | None = None,
+    n_words: int = 8,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw a card for each topic: its likeliest words with bands, and when it is open.
 
     topics: which; None: the six largest. The cards are the `child_axes` of the axes returned.
@@ -67,7 +76,7 @@ def topic_cards(
     return ax
 
 
-def _curve(panel: Any, height: float, curve: pd.DataFrame, top: float) -> None:
+def _curve(panel: Axes, height: float, curve: pd.DataFrame, top: float) -> None:
     """Draw a small activation curve below a panel that is so many inches high."""
     below = panel.inset_axes((0.0, -(_CURVE + 0.22) / height, 1.0, _CURVE / height))
     t = times(curve["t"])
@@ -83,11 +92,11 @@ def _curve(panel: Any, height: float, curve: pd.DataFrame, top: float) -> None:
 
 
 def features(
-    model: Any,
+    model: FeatureModel | pd.DataFrame | Float,
     shape: tuple[int, int] | None = None,
     chosen: Sequence[int] | None = None,
-    ax: Any = None,
-) -> Any:
+    ax: Axes | None = None,
+) -> Axes:
     """Draw features: as images of `shape` (rows, columns), or as bars with bands.
 
     Parameters
@@ -113,7 +122,7 @@ def features(
     return _images(ax, table, which, shape)
 
 
-def _feature_table(model: Any) -> pd.DataFrame:
+def _feature_table(model: FeatureModel | pd.DataFrame | Float) -> pd.DataFrame:
     if isinstance(model, np.ndarray):
         if model.ndim != 2:
             raise InvalidInput(f"features must be features × columns, got shape {model.shape}.")
@@ -122,7 +131,7 @@ def _feature_table(model: Any) -> pd.DataFrame:
     return table_of(model, "features_")
 
 
-def _images(ax: Any, table: pd.DataFrame, which: list[Any], shape: tuple[int, int]) -> Any:
+def _images(ax: Axes, table: pd.DataFrame, which: list[Any], shape: tuple[int, int]) -> Axes:
     n_cells = len(table.loc[which[0]])
     if shape[0] * shape[1] != n_cells:
         raise InvalidInput(f"shape {shape} does not hold the {n_cells} columns of a feature.")
@@ -138,7 +147,7 @@ def _images(ax: Any, table: pd.DataFrame, which: list[Any], shape: tuple[int, in
     return ax
 
 
-def _bars(ax: Any, table: pd.DataFrame, which: list[Any]) -> Any:
+def _bars(ax: Axes, table: pd.DataFrame, which: list[Any]) -> Axes:
     names = [str(name) for name in table.loc[which[0]].index]
     few = len(names) <= _MOST_NAMES
     foot = 0.08 + (0.055 * min(max(map(len, names)), 12) if few else 0.15)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,12 +12,16 @@ from thincrm.errors import InvalidInput
 from thincrm.inference.diagnostics import label_free
 from thincrm.plots.canvas import COLOURS, SMALL, axes, columns_for, panels
 
+if TYPE_CHECKING:
+    from thincrm.models.base import Model
+    from thincrm.plots.canvas import Axes
+
 __all__ = ["trace"]
 
 _FIRST = ("n_topics", "n_features", "log_joint", "log_likelihood")
 
 
-def trace(model: Any, quantities: Sequence[str] | None = None, ax: Any = None) -> Any:
+def trace(model: Model, quantities: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
     """Draw label-free quantities after every sweep; warm-up is shaded, R-hat in the title.
 
     quantities: names in `diagnostics()` or `trace_`; None: the number of atoms, the log joint,
@@ -53,7 +57,7 @@ def trace(model: Any, quantities: Sequence[str] | None = None, ax: Any = None) -
     return ax
 
 
-def _histories(model: Any) -> dict[str, pd.Series]:
+def _histories(model: Model) -> dict[str, pd.Series]:
     """Return every quantity's history: after each sweep, or where only draws have it, of these."""
     found = {str(name): model.trace_[name] for name in model.trace_.columns}
     for name, values in label_free(model.draws_, model.covariates_).items():

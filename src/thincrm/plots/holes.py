@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from thincrm.plots.canvas import (
     COLOURS,
     GREY,
     SMALL,
+    Times,
     axes,
     columns_for,
     panels,
@@ -22,12 +23,20 @@ from thincrm.plots.canvas import (
     times,
 )
 
+if TYPE_CHECKING:
+    from thincrm.models.given_rows import Imputation
+    from thincrm.plots.canvas import Axes
+
 __all__ = ["imputation"]
 
 
 def imputation(
-    imputed: Any, observed: Any, t: Any = None, columns: Sequence[Any] | None = None, ax: Any = None
-) -> Any:
+    imputed: Imputation,
+    observed: np.ndarray | pd.DataFrame,
+    t: Times | None = None,
+    columns: Sequence[Any] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw what was seen, and what was imputed with its interval, column by column.
 
     Parameters

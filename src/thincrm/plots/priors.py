@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
+from thincrm.data.covariates import CovariateLike
 from thincrm.errors import InvalidInput
 from thincrm.measure import ThinnedCRM
 from thincrm.numerics.arrays import Seed
 from thincrm.plots.canvas import axes, tidy
 
+if TYPE_CHECKING:
+    from thincrm.models.base import Model
+    from thincrm.plots.canvas import Axes
+
 __all__ = ["prior"]
 
 
-def prior(model: Any, t: Any, rng: Seed = 0, n_atoms: int = 50, ax: Any = None) -> Any:
+def prior(
+    model: ThinnedCRM | Model,
+    t: CovariateLike,
+    rng: Seed = 0,
+    n_atoms: int = 50,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw one realisation of a thinned measure: open atoms at (t, location), area by weight.
 
     Parameters
@@ -32,7 +43,7 @@ def prior(model: Any, t: Any, rng: Seed = 0, n_atoms: int = 50, ax: Any = None) 
     return ax
 
 
-def _measure(model: Any) -> ThinnedCRM:
+def _measure(model: Model) -> ThinnedCRM:
     levy, thinning = getattr(model, "levy", None), getattr(model, "thinning", None)
     if levy is None or thinning is None:
         raise InvalidInput("prior needs a ThinnedCRM, or a model given both levy= and thinning=.")

@@ -10,7 +10,7 @@ import numpy as np
 from thincrm.data.covariates import CovariateLike, Covariates, covariates
 from thincrm.numerics.arrays import Float, Seed
 from thincrm.ports import GateEvidence
-from thincrm.thinning.base import ThinningFunction
+from thincrm.thinning.member import ThinningFunction
 
 __all__ = ["Always", "AlwaysState"]
 

@@ -14,10 +14,10 @@ from thincrm.data.covariates import CovariateLike, Covariates, covariates
 from thincrm.errors import InvalidInput, InvalidType, check_positive
 from thincrm.numerics.arrays import Float, Int, Seed, as_generator
 from thincrm.ports import GateEvidence
-from thincrm.thinning.base import ThinningFunction
 from thincrm.thinning.basis import unit
 from thincrm.thinning.free import move_freely
 from thincrm.thinning.kernels import KERNELS, Kernel, length_rule
+from thincrm.thinning.member import ThinningFunction
 
 __all__ = ["Bump", "BumpState", "Window"]
 

@@ -12,8 +12,8 @@ from thincrm.data.covariates import CovariateLike, Covariates, covariates
 from thincrm.errors import InvalidInput, InvalidType
 from thincrm.numerics.arrays import Float, Int, Seed, as_generator
 from thincrm.ports import GateEvidence
-from thincrm.thinning.base import ThinningFunction
 from thincrm.thinning.free import move_freely
+from thincrm.thinning.member import ThinningFunction
 
 __all__ = ["FunctionState", "FunctionThinning"]
 

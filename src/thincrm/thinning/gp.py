@@ -13,9 +13,9 @@ from thincrm.errors import InvalidInput, check_count, check_finite, check_positi
 from thincrm.numerics.arrays import ArrayLike, Float, Int, Seed, as_generator
 from thincrm.ports import GateEvidence
 from thincrm.thinning.basis import Basis, check_widths, scaled_rows, squared_distance, start
-from thincrm.thinning.counts import move_counts
+from thincrm.thinning.count_moves import move_counts
 from thincrm.thinning.kernel_based import KernelThinning
-from thincrm.thinning.linear import apply_moves, predictor
+from thincrm.thinning.linear_predictor import apply_moves, predictor
 from thincrm.thinning.links import LOGISTIC, PROBIT, probit_log_odds
 from thincrm.thinning.moves import Move, move_weights, move_width, refresh
 from thincrm.thinning.orthant import mean_link, pair_link

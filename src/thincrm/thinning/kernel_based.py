@@ -10,8 +10,8 @@ import numpy as np
 from thincrm.data.covariates import Covariates
 from thincrm.files.checks import floats, need
 from thincrm.numerics.arrays import Float
-from thincrm.thinning.base import ThinningFunction
 from thincrm.thinning.basis import Basis
+from thincrm.thinning.member import ThinningFunction
 
 __all__ = ["KernelThinning"]
 

@@ -1,22 +1,38 @@
 """Small worlds drawn from the definition of the dependent Indian buffet process."""
 
+from functools import partial
+
 import numpy as np
+from feature_world import cells_of, problem_of, used_of, with_usages
 from scipy.special import log_expit, log_ndtr, ndtri_exp
 
-from thincrm.models.dependent_ibp.copula import GaussianCopula
+from thincrm.models.dependent_ibp.copula import MOVES, GaussianCopula, move_mass
 from thincrm.models.dependent_ibp.copula_fields import CopulaState
-from thincrm.models.features.kernel import Sums, add_rows, as_table
-from thincrm.models.features.state import FeatureProblem, FeatureState
-from thincrm.ports import GateEvidence
+from thincrm.models.features.kernel import as_table
+from thincrm.models.features.likelihood import FeatureLikelihood
+from thincrm.models.features.state import FeatureGlobals
+from thincrm.ports import GateEvidence, State
 
 TIMES = np.array([0.0, 0.3, 0.3, 1.0, 1.0])
 ROWS, WHERE, TRIALS = np.unique(TIMES, return_inverse=True, return_counts=True)
 K, P = 3, 3
 WIDTHS, SHARES = (1.0, 30.0), (0.3, 0.9)
-COPULA = GaussianCopula(WIDTHS, SHARES)
-PREPARED = COPULA.prepare(TIMES)
 MASS_PRIOR = (3.0, 2.0)
 PRECISION_PRIOR = (4.0, 3.0)
+KNOWN_MOVES = (*MOVES[:-1], partial(move_mass, prior=MASS_PRIOR))
+
+
+class KnownCopula(GaussianCopula):
+    """A copula whose mass has the prior of these worlds."""
+
+    def redraw(self, rng, x, evidence, prepared):
+        for move in KNOWN_MOVES:
+            x = move(rng, x, evidence, prepared)
+        return x
+
+
+COPULA = KnownCopula(WIDTHS, SHARES)
+PREPARED = COPULA.prepare(TIMES)
 
 
 def draw_copula(rng):
@@ -96,32 +112,27 @@ def draw_table(rng):
     y[0, 1] = y[2, 0] = np.nan
     y[4] = np.nan
     table = as_table(y, TRIALS, shared=False)
-    problem = FeatureProblem(
-        levy=None, thinning=COPULA, prepared=PREPARED, table=table, trials=TRIALS,
-        shared=False, real=False, background=False, n_features=K, learn_masses=False, sure=True,
+    problem = problem_of(
+        table, TRIALS, levy=None, thinning=COPULA, prepared=PREPARED, n_atoms=K,
+        likelihood=FeatureLikelihood(background=False, sure=True), learn_levy=False,
     )  # fmt: skip
-    used, weight, sums = z.astype(np.int8), np.empty((TIMES.size, 0)), Sums.zero(K, P)
-    add_rows(0, TIMES.size, table, used, weight, False, sums)
-    return problem, FeatureState(
-        used=used, weight=weight, feature=feature, noise=noise, scale=scale,
-        log_mass=np.zeros(K), x=x, levy=None, gram=sums.gram_FFP, cross=sums.cross_FP,
-    )  # fmt: skip
+    state = State((), FeatureGlobals(feature, noise, scale), np.zeros(K), x, None, None)
+    return problem, with_usages(problem, state, z.astype(np.int8), np.empty((TIMES.size, 0)))
 
 
 def table_functionals(both):
     """Return numbers that tie indicators, features, noise and the copula together."""
     problem, state = both
-    left = (problem.table.value_NP - state.used @ state.feature) * problem.table.seen_NP
-    error = (left**2).sum(0)
-    found = functionals((state.x, evidence_of(state.used)))
+    used, own, (value, seen) = used_of(state), state.own, cells_of(problem)
+    error = (((value - used @ own.feature) * seen) ** 2).sum(0)
+    found = functionals((state.x, evidence_of(used)))
     return found | {
-        "z": state.used.sum(),
-        "z of a row without data": state.used[4, 0],
-        "rows in common": (state.used[3] & state.used[4]).sum(),
-        "feature": state.feature[0, 0],
-        "features squared": (state.feature**2).sum() * state.scale,
-        "features times z": (state.used.sum(0) @ state.feature).sum(),
-        "noise": state.noise[0],
-        "fit": (0.5 * problem.table.seen_NP.sum(0) * np.log(state.noise)).sum()
-        - 0.5 * (state.noise * error).sum(),
+        "z": used.sum(),
+        "z of a row without data": used[4, 0],
+        "rows in common": (used[3] & used[4]).sum(),
+        "feature": own.feature[0, 0],
+        "features squared": (own.feature**2).sum() * own.scale,
+        "features times z": (used.sum(0) @ own.feature).sum(),
+        "noise": own.noise[0],
+        "fit": (0.5 * seen.sum(0) * np.log(own.noise)).sum() - 0.5 * (own.noise * error).sum(),
     }

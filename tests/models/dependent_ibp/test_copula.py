@@ -1,24 +1,24 @@
 """The dependent Indian buffet process: every move leaves its law alone, wrong ones are rejected."""
 
 from dataclasses import replace
+from functools import partial
 
 import copula_world as world
 import numpy as np
 import pytest
-from copula_world import COPULA, PREPARED, ROWS, TRIALS, K
+from copula_world import COPULA, KNOWN_MOVES, PREPARED, ROWS, TRIALS, K
 
-import thincrm.models.dependent_ibp.copula as copula
-import thincrm.models.features.laws as feature_laws
 from thincrm.errors import InvalidInput
 from thincrm.models.dependent_ibp.copula import (
     GaussianCopula,
+    draw_hidden,
     move_fields,
     move_grid,
     move_mass,
     move_sticks,
 )
 from thincrm.models.dependent_ibp.copula_fields import CopulaState, fields
-from thincrm.models.features.sweep import SWEEP
+from thincrm.models.features.sweep import SWEEP, redraw_variances
 from thincrm.ports import GateEvidence
 from thincrm.testing import (
     assert_passed,
@@ -32,13 +32,6 @@ SEED = 20264
 N_DRAWS = 40_000
 
 
-@pytest.fixture(autouse=True)
-def known_priors(monkeypatch):
-    monkeypatch.setattr(copula, "MASS_PRIOR", world.MASS_PRIOR)
-    for name in ("NOISE_PRIOR", "FEATURE_PRIOR"):
-        monkeypatch.setattr(feature_laws, name, world.PRECISION_PRIOR)
-
-
 def block(move):
     return lambda rng, state: (move(rng, *state, PREPARED), state[1])
 
@@ -50,20 +43,23 @@ def rank(moves, n_first=1_600, n_steps=4):
 
 
 @pytest.mark.joint
-@pytest.mark.parametrize("move", copula.MOVES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("move", KNOWN_MOVES, ids=["fields", "grid", "sticks", "mass"])
 def test_each_move(move):
     assert_passed(rank([move], n_first=3_000))
 
 
 @pytest.mark.joint
 def test_all_moves():
-    assert_passed(rank(copula.MOVES, n_first=3_000))
+    assert_passed(rank(KNOWN_MOVES, n_first=3_000))
 
 
 @pytest.mark.joint
 def test_whole_sweep():
     """Indicators, features, noise and the copula: the feature model's sweep with masses of 1."""
-    blocks = [lambda rng, both, u=update: (both[0], u(rng, *both)) for update in SWEEP]
+    prior = world.PRECISION_PRIOR
+    variances = partial(redraw_variances, noise_prior=prior, feature_prior=prior)
+    sweep = [variances if update is redraw_variances else update for update in SWEEP]
+    blocks = [lambda rng, both, u=update: (both[0], u(rng, *both)) for update in sweep]
     given = looped(world.draw_table, blocks, world.table_functionals)
     assert_passed(two_sample_test(*given, n_steps=1, n_first=1_600, rng=SEED))
 
@@ -85,23 +81,17 @@ def one_row_one_vote(rng, x, evidence, prepared):
 
 def within_rows_forgotten(rng, x, evidence, prepared):
     """Take the hidden normals at a row for equal to their mean."""
-    hidden = copula._hidden
-    try:
-        copula._hidden = lambda *given: (hidden(*given)[0], np.zeros(K))
-        return move_fields(rng, x, evidence, prepared)
-    finally:
-        copula._hidden = hidden
+
+    def hidden(*given):
+        return draw_hidden(*given)[0], np.zeros(K)
+
+    return move_fields(rng, x, evidence, prepared, hidden=hidden)
 
 
 def grid_of_hidden_spread(rng, x, evidence, prepared):
     """Choose the grid with fields that keep their size, whatever share they have."""
     fixed = fields(x, prepared)
-    shapes = copula.shapes
-    try:
-        copula.shapes = lambda *_: fixed
-        return move_grid(rng, x, evidence, prepared)
-    finally:
-        copula.shapes = shapes
+    return move_grid(rng, x, evidence, prepared, shapes_of=lambda *_: fixed)
 
 
 def own_threshold_only(rng, x, evidence, prepared):
@@ -122,7 +112,9 @@ def sticks_of_another_mass(rng, x, evidence, prepared):
 
 def mass_of_what_is_left(rng, x, evidence, prepared):
     """Take 1 - v for v."""
-    return move_mass(rng, x._replace(stick=-x.stick), evidence, prepared)._replace(stick=x.stick)
+    turned = x._replace(stick=-x.stick)
+    moved = move_mass(rng, turned, evidence, prepared, world.MASS_PRIOR)
+    return moved._replace(stick=x.stick)
 
 
 TWINS = {
@@ -179,7 +171,7 @@ def test_elsewhere_meets_the_fitted_rows():
 def test_hidden_normals_far_in_a_tail_are_finite():
     x = COPULA.draw(SEED, 2, PREPARED)._replace(stick=np.array([-800.0, 30.0]))
     evidence = GateEvidence.from_counts(np.tile(TRIALS[:, None], (1, 2)), TRIALS)
-    mean, within = copula._hidden(np.random.default_rng(SEED), x, evidence, PREPARED)
+    mean, within = draw_hidden(np.random.default_rng(SEED), x, evidence, PREPARED)
     assert np.isfinite(mean).all()
     assert np.isfinite(within).all()
     assert (mean[:, 0] < -20).all()

@@ -11,16 +11,21 @@ import numpy as np
 from scipy.special import expit
 from topic_world import ROW, TIMES, TRIALS, SideBySide, of_all
 
+from thincrm.inference.engine import Serial
 from thincrm.levy import BetaProcess
 from thincrm.models.features.kernel import as_table
 from thincrm.models.features.laws import NOISE_PRIOR
+from thincrm.models.features.likelihood import FeatureLikelihood
 from thincrm.models.features.state import (
     BACKGROUND_PRECISION,
-    FeatureProblem,
-    FeatureState,
-    sums_of,
+    FeatureGlobals,
+    FeatureLocal,
+    evidence_of,
+    facts_of,
+    shards_of,
 )
 from thincrm.models.features.sweep import redraw_variances
+from thincrm.ports import Problem, State
 
 SCALE = 0.8  # 1 / sigma_A^2: shared by all replicates, so held
 
@@ -39,6 +44,7 @@ class World:
     share: float = 0.4  # mean of a mass
     concentration: float = 3.0
     holes: float = 0.25
+    n_shards: int = 1
 
     def draw(self, rng):
         """Draw (problem, state): globals, gates, usages, cells, from their definitions."""
@@ -64,39 +70,73 @@ class World:
         value = value + rng.standard_normal(value.shape) / np.sqrt(noise)
         own = np.kron(np.eye(R), np.ones((N, P))) > 0
         value[~own | (rng.random(value.shape) < self.holes)] = np.nan
-        problem = FeatureProblem(
+        table = as_table(value, np.tile(TRIALS, R), self.shared)
+        problem = problem_of(
+            table, np.tile(TRIALS, R), shard_rows=len(value) // self.n_shards,
             levy=BetaProcess(m * R * K, c), thinning=thinning, prepared=None,
-            table=as_table(value, np.tile(TRIALS, R), self.shared), trials=np.tile(TRIALS, R),
-            shared=self.shared, real=self.real, background=self.background, n_features=R * K,
-            learn_masses=False,
+            likelihood=FeatureLikelihood(self.shared, self.real, self.background),
+            n_atoms=R * K, learn_levy=False,
         )  # fmt: skip
-        used = used.astype(np.int8)
         weight = weight if self.real else np.zeros((R * N, 0))
-        sums = sums_of(problem, used, weight)
-        return problem, FeatureState(
-            used=used, weight=weight, feature=feature, noise=noise, scale=SCALE,
-            log_mass=np.log(mass_RK.ravel()), x=x, levy=problem.levy,
-            gram=sums.gram_FFP, cross=sums.cross_FP,
-        )  # fmt: skip
+        own = FeatureGlobals(feature, noise, SCALE)
+        state = State((), own, np.log(mass_RK.ravel()), x, problem.levy, None)
+        return problem, with_usages(problem, state, used.astype(np.int8), weight)
+
+
+def problem_of(table, trials, *, shard_rows=2**18, engine=None, **factors):
+    """Return the problem of a table, in shards of about so many rows."""
+    return Problem(
+        shards=shards_of(table, trials, shard_rows), trials=trials, facts=facts_of(table),
+        engine=engine or Serial(), **factors,
+    )  # fmt: skip
+
+
+def with_usages(problem, state, used, weight):
+    """Return the state with given usages and weights, added up anew."""
+    ends = [shard.first for shard in problem.shards[1:]]
+    pairs = zip(np.split(used, ends), np.split(weight, ends), strict=True)
+    local = tuple(FeatureLocal(*pair) for pair in pairs)
+    background = problem.likelihood.background
+    both = zip(problem.shards, local, strict=True)
+    parts = [evidence_of(shard, one, background) for shard, one in both]
+    return replace(state, local=local, evidence=problem.likelihood.add(parts))
+
+
+def used_of(state):
+    """Return the usages of all rows."""
+    return np.concatenate([local.used for local in state.local])
+
+
+def weight_of(state):
+    """Return the weights of all rows."""
+    return np.concatenate([local.weight for local in state.local])
+
+
+def cells_of(problem):
+    """Return the cells of all rows, and which are seen."""
+    tables = [shard.table for shard in problem.shards]
+    values = np.concatenate([table.value_NP for table in tables])
+    return values, np.concatenate([table.seen_NP for table in tables])
 
 
 def held_scale(rng, problem, state):
     """Redraw the noise alone: the features' variance is shared by the replicates."""
-    return replace(redraw_variances(rng, problem, state), scale=state.scale)
+    return redraw_variances(rng, problem, state).with_own(scale=state.own.scale)
 
 
 def values_of(world, problem, state):
     """Return the tests' functionals: most depend on labels, and tie latents to globals."""
     R, K, P, N = world.n_replicates, world.n_features, world.n_columns, ROW.size
     at = np.arange(R)
-    used = state.used.reshape(R, N, R, K)[at, :, at]
-    weight = state.weight.reshape(R, N, R, K)[at, :, at] if world.real else np.ones(used.shape)
+    used = used_of(state).reshape(R, N, R, K)[at, :, at]
+    weight = np.ones(used.shape)
+    if world.real:
+        weight = weight_of(state).reshape(R, N, R, K)[at, :, at]
     usage = used * weight
-    feature = state.feature[: R * K].reshape(R, K, R, P)[at, :, at]
-    level = state.feature[R * K :].sum(0).reshape(R, P)
-    noise = state.noise.reshape(R, P)
-    cell = problem.table.value_NP.reshape(R, N, R, P)[at, :, at]
-    seen = problem.table.seen_NP.reshape(R, N, R, P)[at, :, at]
+    feature = state.own.feature[: R * K].reshape(R, K, R, P)[at, :, at]
+    level = state.own.feature[R * K :].sum(0).reshape(R, P)
+    noise = state.own.noise.reshape(R, P)
+    cell, seen = (part.reshape(R, N, R, P)[at, :, at] for part in cells_of(problem))
     left = (cell - usage @ feature - level[:, None]) * seen
     log_mass = state.log_mass.reshape(R, K)
     p = expit(problem.thinning.inside(state.x)).reshape(TIMES.size, R, K).transpose(1, 0, 2)[:, ROW]

@@ -1,21 +1,23 @@
 """Where chains start: guesses of usages, and the score that picks one of two starts."""
 
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
-from feature_world import World
+from feature_world import World, cells_of, problem_of, used_of, weight_of, with_usages
 from scipy.special import expit
 from scipy.stats import multivariate_normal, norm
 
+from thincrm.inference.updates import redraw_activations
+from thincrm.levy import BetaProcess
 from thincrm.models.features.guess import guess_usages, runs_of
 from thincrm.models.features.kernel import as_table
 from thincrm.models.features.laws import NOISE_PRIOR
+from thincrm.models.features.likelihood import FeatureLikelihood
 from thincrm.models.features.score import log_score
 from thincrm.models.features.start import start_state
-from thincrm.models.features.state import BACKGROUND_PRECISION, sums_of
-from thincrm.models.features.sweep import redraw_activations, redraw_usages
+from thincrm.models.features.state import BACKGROUND_PRECISION
+from thincrm.models.features.sweep import redraw_usages
 from thincrm.thinning import Always, ProbitRVM
 
 
@@ -69,52 +71,58 @@ def test_runs_are_whole_covariates_in_order(trials):
     assert runs[-1] < 30
 
 
-def test_the_better_of_two_starts_is_taken(monkeypatch):
-    value, _, trials = gated_table(np.random.default_rng(8), 0.5, 10)
-    world = World(Always(), True, False, background=False)
-    problem, _ = replace(world, n_replicates=1).draw(np.random.default_rng(0))
+def start_problem(value, trials, **options):
+    """Return a problem of six features, one gate a covariate, no level."""
     thinning = Always()
-    problem = replace(
-        problem, thinning=thinning, prepared=thinning.prepare(np.arange(20)),
-        table=as_table(value, trials, True), trials=trials, n_features=6,
+    return problem_of(
+        as_table(value, trials, True), trials, levy=BetaProcess(0.8, 3.0), thinning=thinning,
+        prepared=thinning.prepare(np.arange(20)), n_atoms=6, learn_levy=False,
+        likelihood=FeatureLikelihood(shared=True, background=False), **options,
     )  # fmt: skip
+
+
+def test_the_better_of_two_starts_is_taken():
+    value, _, trials = gated_table(np.random.default_rng(8), 0.5, 10)
+    problem = start_problem(value, trials)
     seen = []
 
     def score(problem, state):
         seen.append(log_score(problem, state))
         return seen[-1]
 
-    monkeypatch.setattr("thincrm.models.features.start.log_score", score)
-    state = start_state(np.random.default_rng(1), problem)
+    state = start_state(np.random.default_rng(1), problem, score=score)
     assert len(seen) == 2
     assert log_score(problem, state) == max(seen)
 
 
 def direct_score(world, problem, state):
     """The score by its definition: a normal law for each column, and gates one by one."""
-    prior = np.full(len(state.feature), state.scale)
-    prior[problem.n_features :] = BACKGROUND_PRECISION
-    usage = state.used * (state.weight if world.real else 1.0)
+    own, used_NK = state.own, used_of(state)
+    value_NP, seen_NP = cells_of(problem)
+    prior = np.full(len(own.feature), own.scale)
+    prior[problem.n_atoms :] = BACKGROUND_PRECISION
+    usage = used_NK * (weight_of(state) if world.real else 1.0)
     usage = np.column_stack([usage, np.ones((len(usage), len(prior) - usage.shape[1]))])
     total = 0.0
-    for p, precision in enumerate(state.noise):
-        seen = problem.table.seen_NP[:, p] > 0
-        u, y = usage[seen], problem.table.value_NP[seen, p]
+    for p, precision in enumerate(own.noise):
+        seen = seen_NP[:, p] > 0
+        u, y = usage[seen], value_NP[seen, p]
         covariance = u @ np.diag(1 / prior) @ u.T + np.eye(len(y)) / precision
         total += multivariate_normal.logpdf(y, np.zeros(len(y)), covariance) if len(y) else 0.0
         total += NOISE_PRIOR[0] * np.log(precision) - NOISE_PRIOR[1] * precision
     log_odds = problem.thinning.log_odds(state.x, None)
     mass = np.exp(state.log_mass)
-    group = problem.table.row_G if world.shared else np.arange(len(usage))
-    row = np.repeat(problem.table.row_G, np.diff(problem.table.start_G))
-    for g, k in product(range(group.size), range(problem.n_features)):
-        rows = np.arange(problem.table.start_G[g], problem.table.start_G[g + 1])
+    table = problem.shards[0].table
+    group = table.row_G if world.shared else np.arange(len(usage))
+    row = np.repeat(table.row_G, np.diff(table.start_G))
+    for g, k in product(range(group.size), range(problem.n_atoms)):
+        rows = np.arange(table.start_G[g], table.start_G[g + 1])
         p_open = expit(log_odds[row[rows[0]], k])
-        used = state.used[rows, k] > 0
+        used = used_NK[rows, k] > 0
         opened = p_open * np.prod(np.where(used, mass[k], 1 - mass[k]))
         total += np.log(opened + (0.0 if used.any() else 1 - p_open))
     if world.real:
-        total += norm.logpdf(state.weight[state.used > 0]).sum()
+        total += norm.logpdf(weight_of(state)[used_NK > 0]).sum()
     return total
 
 
@@ -128,8 +136,6 @@ def test_the_score_is_the_law_of_table_and_usages(shared, real):
     states = [first]
     for _ in range(3):
         states.append(redraw_usages(rng, problem, redraw_activations(rng, problem, states[-1])))
-    empty = np.zeros_like(first.used)
-    sums = sums_of(problem, empty, first.weight)
-    states.append(replace(first, used=empty, gram=sums.gram_FFP, cross=sums.cross_FP))
+    states.append(with_usages(problem, first, np.zeros_like(used_of(first)), weight_of(first)))
     gap = [log_score(problem, one) - direct_score(world, problem, one) for one in states]
     assert np.allclose(gap, gap[0], atol=1e-8)

@@ -122,9 +122,11 @@ def exposure_without_gates(rng, problem, state):
 
 
 def rejected_rings_not_counted(rng, problem, state):
+    """Expose every atom to the whole clock, and count accepted rings alone."""
     found = problem.likelihood.mass_evidence(rng, problem, state)
-    hits = found.hits - state.evidence.gates.sum(0)
-    found = MassEvidence.of(problem.n_atoms, hits=hits, exposure=found.exposure)
+    per = state.evidence.clock.reshape(problem.thinning.n_replicates, -1).sum(1)
+    exposure = per[problem.thinning.owner_K]
+    found = MassEvidence.of(problem.n_atoms, hits=found.hits, exposure=exposure)
     return replace(state, log_mass=state.levy.redraw(rng, state.log_mass, found))
 
 

@@ -10,9 +10,21 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from scipy import stats
-from topic_world import ROW, TIMES, World, as_state, block, many, topics_of
+from topic_world import (
+    ROW,
+    TIMES,
+    World,
+    as_state,
+    block,
+    lengths_of,
+    many,
+    topic_of,
+    topics_of,
+    words_of,
+)
 
 from thincrm.data.counts import Tokens
+from thincrm.models.topics.state import facts_of, shards_of
 from thincrm.models.topics.sweep import SWEEP
 
 pytestmark = pytest.mark.joint
@@ -133,11 +145,13 @@ def our_start(rng):
     owner = np.repeat(np.arange(R), WORDS_DP.sum())
     out = []
     for problem, state in batches:
-        same = replace(problem, tokens=Tokens(start, word.astype(np.int32), P))
+        documents = Tokens(start, word.astype(np.int32), P)
+        row = problem.shards[0].row
+        same = replace(problem, shards=shards_of(documents, row), facts=facts_of(documents))
         label = (owner * K + rng.integers(0, K, owner.size)).astype(np.int16)
-        theta = state.theta[:, : R * K]
+        theta = state.own.theta[:, : R * K]
         fresh = np.ones(word.size, bool)
-        globals_ = theta, state.shape, state.log_mass, state.x
+        globals_ = theta, state.own.shape, state.log_mass, state.x
         out.append((same, as_state(same, label, fresh, *globals_)))
     return len(out) * R, out
 
@@ -146,9 +160,9 @@ def our_values(state):
     rows = []
     R, D = WORLD.n_replicates, ROW.size
     for problem, one in state[1]:
-        owner = np.repeat(np.arange(R * D), np.diff(problem.tokens.start))
+        owner = np.repeat(np.arange(R * D), lengths_of(problem))
         count = np.zeros((R * D, P, K), int)
-        np.add.at(count, (owner, problem.tokens.word, one.topic - K * (owner // D)), 1)
+        np.add.at(count, (owner, words_of(problem), topic_of(one) - K * (owner // D)), 1)
         p = CURVES_MT[one.x.curve].T.reshape(TIMES.size, R, K).transpose(1, 0, 2)
         theta = topics_of(one)[0].reshape(P, R, K).transpose(1, 0, 2)
         mass = np.exp(one.log_mass).reshape(R, K)

@@ -1,18 +1,20 @@
 """Topics are Dirichlet, in every branch; their concentration has the right density."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import gammaln
 
-import thincrm.models.topics.words as module
-from thincrm.models.topics.usage import padded
+from thincrm.models.topics.usage import MOST_SHAPE, padded
 from thincrm.models.topics.words import (
-    BURST_PRIOR,
     CONCENTRATION_PRIOR,
+    URN_LAW,
+    concentration_density,
     draw_topics,
-    redraw_burstiness,
     redraw_concentration,
+    urn_density,
 )
 from thincrm.testing import (
     assert_passed,
@@ -109,23 +111,9 @@ def counts_of(rng, concentration, n_topics=3, n_words=4):
     return counts
 
 
-def density_of(monkeypatch, update):
-    """Return the log density, as a function of the parameter, that the update slices in logs."""
-    caught = []
-    monkeypatch.setattr(
-        module, "slice_move", lambda rng, x, log_density, **_: caught.append(log_density) or x
-    )
-    update()
-    monkeypatch.undo()
-    return lambda value: float(caught[0](np.log([value]))[0])
-
-
-def concentration_density(monkeypatch, counts_PK):
-    def update():
-        moved = redraw_concentration(np.random.default_rng(0), counts_PK, 0.7)
-        assert moved == pytest.approx(0.7)
-
-    return density_of(monkeypatch, update)
+def of_value(density):
+    """Return the log density of a logarithm as a function of the parameter."""
+    return lambda value: float(density(np.log([value]))[0])
 
 
 def log_joint(counts_PK, n_topics, prior=CONCENTRATION_PRIOR):
@@ -143,23 +131,23 @@ def log_joint(counts_PK, n_topics, prior=CONCENTRATION_PRIOR):
 GRID = [0.01, 0.2, 0.7, 1.0, 5.0, 80.0]
 
 
-def test_concentration_has_its_conditional(monkeypatch):
+def test_concentration_has_its_conditional():
     rng = np.random.default_rng(2)
     for n_topics in (1, 3):
         counts = counts_of(rng, 0.5, n_topics)
-        density = concentration_density(monkeypatch, counts)
+        density = of_value(concentration_density(counts))
         check_conditional(log_joint(counts, n_topics), density, GRID)
         for prior in ((1.1, 1.0), (1.0, 1.1)):
             with pytest.raises(AssertionError, match="the conditional says"):
                 check_conditional(log_joint(counts, n_topics, prior), density, GRID)
 
 
-def test_concentration_without_tokens_is_the_prior(monkeypatch):
+def test_concentration_without_tokens_is_the_prior():
     counts = np.zeros((4, 16), np.int32)
-    check_conditional(log_joint(counts, 3), concentration_density(monkeypatch, counts), GRID)
+    check_conditional(log_joint(counts, 3), of_value(concentration_density(counts)), GRID)
 
 
-def test_burstiness_has_its_conditional(monkeypatch):
+def test_burstiness_has_its_conditional():
     """Tokens of one topic in one document in a row: each is fresh (s of s + i times) or an echo."""
     rng = np.random.default_rng(3)
     runs = [rng.random(n) < 0.7 for n in (1, 1, 2, 5, 9, 30)]
@@ -168,24 +156,20 @@ def test_burstiness_has_its_conditional(monkeypatch):
     n_seats = int(sum(fresh.sum() for fresh in runs))
     above = np.array([sum(len(fresh) > j for fresh in runs) for j in range(30)])
 
-    def joint(s, prior=BURST_PRIOR):
+    def joint(s, prior=URN_LAW[:2]):
         fit = stats.gamma.logpdf(s, prior[0], scale=1 / prior[1]) + np.log(s)
         for fresh in runs:
             place = np.arange(fresh.size)
             fit += np.log(np.where(fresh, s, np.maximum(place, 1)) / (s + place)).sum()
         return fit
 
-    def update():
-        moved = redraw_burstiness(np.random.default_rng(0), n_seats, above, 0.04)
-        assert moved == pytest.approx(0.04)
-
-    density = density_of(monkeypatch, update)
+    density = of_value(urn_density(n_seats, above))
     grid = [20.5, 25.0, 60.0, 400.0, 3e4]
     check_conditional(joint, density, grid)
     for prior in ((1.1, 0.01), (1.0, 0.011)):
         with pytest.raises(AssertionError, match="the conditional says"):
             check_conditional(lambda s, p=prior: joint(s, p), density, grid)
-    assert density(module.MOST_SHAPE * 0.99) == -np.inf
+    assert density(MOST_SHAPE * 0.99) == -np.inf
 
 
 def draw(rng):
@@ -205,8 +189,8 @@ def functionals(state):
     }
 
 
-def redraw(rng, state):
-    return redraw_concentration(rng, state[1], state[0]), state[1]
+def redraw(rng, state, prior=CONCENTRATION_PRIOR):
+    return redraw_concentration(rng, state[1], state[0], prior), state[1]
 
 
 @pytest.mark.joint
@@ -215,7 +199,7 @@ def test_concentration_stays_in_its_posterior():
 
 
 @pytest.mark.joint
-def test_a_jacobian_too_many_is_seen(monkeypatch):
-    monkeypatch.setattr(module, "CONCENTRATION_PRIOR", (2.0, 1.0))
-    wrong = exact_rank_test(*looped(draw, [redraw], functionals), n_first=1_000, rng=20261)
+def test_a_jacobian_too_many_is_seen():
+    blocks = [partial(redraw, prior=(2.0, 1.0))]
+    wrong = exact_rank_test(*looped(draw, blocks, functionals), n_first=1_000, rng=20261)
     assert_rejected(wrong)

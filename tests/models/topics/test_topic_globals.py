@@ -4,19 +4,22 @@ Activations are given; documents are drawn gate by gate. The state holds what th
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy.special import expit, gammaln
-from topic_world import ROW, TIMES, TRIALS, draw_sizes
+from topic_world import ROW, TIMES, TRIALS, draw_sizes, with_likelihood
 
-import thincrm.models.topics.factors.negative_binomial as negative_binomial
-import thincrm.models.topics.sweep as gibbs
+from thincrm.inference.engine import Serial
+from thincrm.inference.updates import log_odds_of, redraw_masses
 from thincrm.levy import BetaProcess, GammaProcess
 from thincrm.models.topics.factors import NegativeBinomialFactor, PoissonFactor
-from thincrm.models.topics.sweep import TopicProblem, TopicState, redraw_masses, redraw_shape
+from thincrm.models.topics.likelihood import TopicLikelihood
+from thincrm.models.topics.state import TopicGlobals
+from thincrm.models.topics.sweep import redraw_shape
 from thincrm.models.topics.usage import TopicEvidence
-from thincrm.ports import MassEvidence
+from thincrm.ports import MassEvidence, Problem, State
 from thincrm.testing import assert_passed, assert_rejected, exact_rank_test
 
 pytestmark = pytest.mark.joint
@@ -46,9 +49,8 @@ def draw(name, thinned=True):
         positive = np.stack([(size_DK[ROW == t] > 0).sum(0) for t in range(TIMES.size)])
         above = np.stack([(size_DK > j).sum(0) for j in range(max(1, size_DK.max()))])
         evidence = TopicEvidence(np.zeros((1, n)), positive, above, TRIALS, np.arange(n))
-        state = TopicState(
-            None, None, None, 1.0, shape, np.log(mass), odds_KT, None, None, evidence
-        )
+        own = TopicGlobals(None, None, 1.0, shape)
+        state = State((), own, np.log(mass), odds_KT, None, evidence)
         return problem_of(name, n), size_DK, state
 
     return of
@@ -56,11 +58,11 @@ def draw(name, thinned=True):
 
 def problem_of(name, n):
     a, b = MASS[name]
-    return TopicProblem(
+    factor = PoissonFactor(E) if name == "poisson" else NegativeBinomialFactor()
+    return Problem(
         levy=(GammaProcess if name == "poisson" else BetaProcess)(a * n, b), thinning=Given(),
-        likelihood=PoissonFactor(E) if name == "poisson" else NegativeBinomialFactor(),
-        prepared=None, tokens=None, row=ROW, order=None, trials=TRIALS, n_topics=n,
-        n_background=0, concentration=None, learn_masses=False,
+        likelihood=TopicLikelihood(factor), prepared=None, shards=(), trials=TRIALS, n_atoms=n,
+        engine=Serial(), learn_levy=False,
     )  # fmt: skip
 
 
@@ -76,7 +78,7 @@ def block(update, change=lambda problem: problem):
 def functionals(name):
     def values(triple):
         _, size_DK, state = triple
-        m, h, log_m = np.exp(state.log_mass), state.shape, state.log_mass
+        m, h, log_m = np.exp(state.log_mass), state.own.shape, state.log_mass
         q = m / (1 + m) if name == "poisson" else m
         log_rest = np.log1p(-np.minimum(q, 1 - 1e-16))
         p_DK = expit(state.x.T)[ROW]
@@ -129,7 +131,11 @@ def more_rate(problem):
 
 
 def more_shape(problem):
-    return replace(problem, likelihood=Stretched(problem.likelihood))
+    return with_factor(problem, Stretched(problem.likelihood.factor))
+
+
+def with_factor(problem, factor):
+    return replace(problem, likelihood=replace(problem.likelihood, factor=factor))
 
 
 class Stretched:
@@ -149,11 +155,11 @@ def test_ten_percent_errors_of_masses_are_rejected(name, change):
 
 
 OPEN = {  # how many documents a topic is open in: wrong answers
-    "all documents": lambda rng, usage, evidence, odds: np.broadcast_to(
+    "all documents": lambda rng, evidence, odds: np.broadcast_to(
         evidence.trials[:, None], odds.shape
     ),
-    "only those with tokens": lambda rng, usage, evidence, odds: evidence.positive,
-    "silent ones as likely as any": lambda rng, usage, evidence, odds: (
+    "only those with tokens": lambda rng, evidence, odds: evidence.positive,
+    "silent ones as likely as any": lambda rng, evidence, odds: (
         evidence.positive + rng.binomial(evidence.trials[:, None] - evidence.positive, expit(odds))
     ),
 }
@@ -161,18 +167,30 @@ OPEN = {  # how many documents a topic is open in: wrong answers
 
 @every_factor
 @pytest.mark.parametrize("twin", OPEN)
-def test_wrong_counts_of_open_documents_are_rejected(monkeypatch, name, twin):
+def test_wrong_counts_of_open_documents_are_rejected(name, twin):
     """The first is the paper's printed rate of a mass, a sum over all documents."""
-    monkeypatch.setattr(gibbs, "open_gates", OPEN[twin])
-    assert_rejected(verdict(name, [block(redraw_masses)]))
+
+    class Twin(TopicLikelihood):
+        def mass_evidence(self, rng, problem, state):
+            opened = OPEN[twin](rng, state.evidence, log_odds_of(problem, state.x))
+            seen = state.own.shape, state.log_mass, state.evidence, opened
+            return self.factor.mass_evidence(rng, *seen)
+
+    assert_rejected(verdict(name, [block(redraw_masses, partial(with_likelihood, Twin))]))
 
 
-def test_overflow_without_the_tokens_is_rejected(monkeypatch):
-    def wrong(self, rng, shape, log_mass, evidence, opened):
+class WithoutTokens(PoissonFactor):
+    """A factor whose overflow leaves the tokens out."""
+
+    def mass_evidence(self, rng, shape, log_mass, evidence, opened):
         return MassEvidence.of(shape.size, hits=evidence.total, overflow=shape * opened.sum(0))
 
-    monkeypatch.setattr(PoissonFactor, "mass_evidence", wrong)
-    assert_rejected(verdict("poisson", [block(redraw_masses)]))
+
+def test_overflow_without_the_tokens_is_rejected():
+    def change(problem):
+        return with_factor(problem, WithoutTokens(E))
+
+    assert_rejected(verdict("poisson", [block(redraw_masses, change)]))
 
 
 PRIORS = {
@@ -183,10 +201,17 @@ PRIORS = {
 
 
 @pytest.mark.parametrize("twin", PRIORS)
-def test_wrong_priors_of_shapes_are_rejected(monkeypatch, twin):
+def test_wrong_priors_of_shapes_are_rejected(twin):
     prior, n_first = PRIORS[twin]
-    monkeypatch.setattr(negative_binomial, "SHAPE_PRIOR", prior)
-    assert_rejected(verdict("negative binomial", [block(redraw_shape)], n_first=n_first))
+
+    class Twin(NegativeBinomialFactor):
+        def redraw_shape(self, *seen):
+            return NegativeBinomialFactor.redraw_shape(self, *seen, prior=prior)
+
+    def change(problem):
+        return with_factor(problem, Twin())
+
+    assert_rejected(verdict("negative binomial", [block(redraw_shape, change)], n_first=n_first))
 
 
 def test_shapes_with_all_gates_open_are_rejected():

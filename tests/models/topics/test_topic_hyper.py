@@ -1,6 +1,7 @@
 """Whole sweeps with everything learned, and with background topics: one world at a time."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,26 +13,30 @@ from topic_world import (
     as_state,
     draw_sizes,
     draw_tokens,
+    level_of,
+    problem_of,
+    rows_of,
     sizes,
     topics_of,
 )
 
-import thincrm.levy.learning as learning
-import thincrm.models.topics.words as topics
+from thincrm.inference.updates import redraw_masses
 from thincrm.levy import BetaProcess, GammaProcess
+from thincrm.levy.learning import LevyPriors
 from thincrm.models.topics.factors import (
     GammaNegativeBinomialFactor,
     NegativeBinomialFactor,
     PoissonFactor,
 )
+from thincrm.models.topics.likelihood import TopicLikelihood
 from thincrm.models.topics.sweep import (
     SWEEP,
-    TopicProblem,
     redraw_bursts,
     redraw_globals,
-    redraw_levy,
+    redraw_shape,
     redraw_topics,
 )
+from thincrm.models.topics.words import UrnLaw
 from thincrm.testing import assert_passed, assert_rejected, looped, two_sample_test
 from thincrm.thinning import Always, Bump, ProbitRVM, SigmoidGP
 
@@ -41,7 +46,7 @@ K, P, C = 3, 4, 6.0
 # documents of worlds from the library's own wide priors would be huge now and then
 MASS_PRIOR = {True: (3.0, 1.0), False: (3.0, 6.0)}
 RATE_PRIOR = (4.0, 4.0)
-URN = {"BURST_PRIOR": (2.0, 0.5), "MOST_SHAPE": 1.0}  # of s, and where it begins
+URN_LAW = UrnLaw(2.0, 0.5, least=1.0)
 CASES = {
     "rvm, poisson": (ProbitRVM(widths=(2.0, 40.0), bias_mean=0.3, shape=1.5, rate=0.8), True, 0),
     "gp, negative binomial": (SigmoidGP(widths=(2.0, 40.0), bias_mean=0.2), False, 1),
@@ -52,13 +57,16 @@ CASES = {
 ODDS = np.array([0.3, 1.0, 4.0])  # of levels
 
 
-@pytest.fixture(autouse=True)
-def tight_priors(monkeypatch, request):
-    poisson = "negative" not in request.node.name
-    monkeypatch.setattr(learning, "MASS_PRIOR", MASS_PRIOR[poisson])
-    monkeypatch.setattr(learning, "RATE_PRIOR", RATE_PRIOR)
-    for name, value in URN.items():
-        monkeypatch.setattr(topics, name, value)
+def with_priors(poisson):
+    """Return the updates whose priors are tight here."""
+    priors = LevyPriors(mass=MASS_PRIOR[poisson], rate=RATE_PRIOR)
+    masses = partial(redraw_masses, priors=priors)
+    bursts = partial(redraw_bursts, law=URN_LAW)
+    return {
+        redraw_masses: masses,
+        redraw_bursts: bursts,
+        redraw_globals: partial(redraw_globals, without_words=(redraw_shape, masses, bursts)),
+    }
 
 
 def gamma(rng, prior):
@@ -89,9 +97,9 @@ def draw_log_mass(rng, levy):
 
 def draw_urn(rng):
     """Draw s ~ Gamma, cut off below."""
-    s = gamma(rng, URN["BURST_PRIOR"])
-    while s < URN["MOST_SHAPE"]:
-        s = gamma(rng, URN["BURST_PRIOR"])
+    s = gamma(rng, URN_LAW)
+    while s < URN_LAW.least:
+        s = gamma(rng, URN_LAW)
     return s
 
 
@@ -120,22 +128,20 @@ def draw(name):
         document, topic = np.nonzero(size_DK)
         pairs = document, topic, size_DK[document, topic]
         tokens, label, fresh = draw_tokens(rng, pairs, theta_PK, ROW.size, 1 / s)
-        problem = TopicProblem(
-            levy=levy, thinning=thinning, prepared=prepared, tokens=tokens,
-            likelihood=likelihood_of(name),
-            row=row.astype(np.int32), order=np.arange(ROW.size, dtype=np.int32),
-            trials=np.bincount(row), n_topics=K, n_background=n_background, concentration=None,
-            learn_masses=True, burstiness=None,
+        problem = problem_of(
+            tokens, row, levy=levy, thinning=thinning, prepared=prepared,
+            likelihood=TopicLikelihood(factor_of(name), None, None), trials=np.bincount(row),
+            n_atoms=K, n_background=n_background,
         )  # fmt: skip
         state = as_state(problem, label, fresh, theta_PK, shape, log_mass, x, level)
         if level is not None:
-            state = replace(state, log_share=np.log(share))
-        return problem, replace(state, concentration=concentration, burstiness=1 / s)
+            state = state.with_own(log_share=np.log(share))
+        return problem, state.with_own(concentration=concentration, burstiness=1 / s)
 
     return of
 
 
-def likelihood_of(name):
+def factor_of(name):
     if name.endswith("levels"):
         return GammaNegativeBinomialFactor(tuple(ODDS))
     return PoissonFactor() if CASES[name][1] else NegativeBinomialFactor()
@@ -150,10 +156,11 @@ def functionals(name):
         odds = thinning.log_odds(state.x, problem.prepared)
         theta, counts = topics_of(state)
         log_theta, log_mass = np.log(np.maximum(theta, 1e-30)), state.log_mass
-        a, h, s = state.concentration, state.shape, 1 / state.burstiness
+        a, h, s = state.own.concentration, state.own.shape, 1 / state.own.burstiness
         urn = (gammaln(s + size_DK) - gammaln(s)).sum()
-        level = np.zeros(ROW.size, int) if state.level is None else state.level
-        log_share = np.zeros(1) if state.level is None else state.log_share
+        level, log_share = level_of(state), state.own.log_share
+        if level is None:
+            level, log_share = np.zeros(ROW.size, int), np.zeros(1)
         return {
             "tokens of topic 0 in document 0": size_DK[0, 0],
             "squares": (size_DK**2).sum(),
@@ -174,7 +181,7 @@ def functionals(name):
             "rate times mass": (levy.rate if poisson else 1.0) * np.exp(log_mass).sum(),
             "p": expit(odds[0, 0]),
             "p squared": (expit(odds) ** 2).sum(),
-            "p times tokens": (expit(odds)[problem.row] * size_DK[:, n_background:]).sum(),
+            "p times tokens": (expit(odds)[rows_of(problem)] * size_DK[:, n_background:]).sum(),
             "level": level[0],
             "level times tokens": (level * size_DK.sum(1)).sum(),
             "log share": log_share[0],
@@ -190,7 +197,9 @@ def verdict(name, updates, n_first, n_steps=2):
     def block(update):
         return lambda rng, pair: (pair[0], all_topics(rng, pair[0], update(rng, *pair)))
 
-    arguments = looped(draw(name), [block(update) for update in updates], functionals(name))
+    own = with_priors(CASES[name][1])
+    blocks = [block(own.get(update, update)) for update in updates]
+    arguments = looped(draw(name), blocks, functionals(name))
     return two_sample_test(*arguments, n_steps=n_steps, n_first=n_first, rng=SEED)
 
 
@@ -200,7 +209,9 @@ def test_whole_sweep_with_everything_learned(name):
 
 
 @pytest.mark.parametrize(
-    "update", [redraw_levy, redraw_topics, redraw_bursts, redraw_globals], ids=lambda u: u.__name__
+    "update",
+    [redraw_masses, redraw_topics, redraw_bursts, redraw_globals],
+    ids=lambda u: u.__name__,
 )
 @pytest.mark.parametrize("name", ["bump, poisson", "gp, negative binomial"])
 def test_blocks_with_parameters_of_their_own(name, update):
@@ -209,13 +220,14 @@ def test_blocks_with_parameters_of_their_own(name, update):
 
 def stale_topics(rng, problem, state):
     """Draw the concentration without the topics, and leave those as they were."""
-    return replace(state, concentration=redraw_topics(rng, problem, state).concentration)
+    return state.with_own(concentration=redraw_topics(rng, problem, state).own.concentration)
 
 
 def topics_before_concentration(rng, problem, state):
     """Draw topics with the concentration of before."""
-    before = redraw_topics(rng, replace(problem, concentration=1.0), state)
-    return replace(before, concentration=redraw_topics(rng, problem, state).concentration)
+    fixed = replace(problem, likelihood=replace(problem.likelihood, concentration=1.0))
+    before = redraw_topics(rng, fixed, state)
+    return before.with_own(concentration=redraw_topics(rng, problem, state).own.concentration)
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,33 @@
 """Documents with levels of their own (gamma-negative binomial): every block, and whole sweeps."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from topic_world import World, backwards, block, functionals, many
+from topic_world import (
+    World,
+    backwards,
+    block,
+    functionals,
+    level_of,
+    many,
+    topic_of,
+    with_likelihood,
+    with_topics,
+)
 
-import thincrm.models.topics.factors.gamma_negative_binomial as factor
-import thincrm.models.topics.levels as levels
-import thincrm.models.topics.sweep as gibbs
+from thincrm.inference.updates import redraw_masses
+from thincrm.models.topics.likelihood import TopicLikelihood
 from thincrm.models.topics.sweep import (
     SWEEP,
+    gates_of,
+    opened_of,
     redraw_activations,
     redraw_levels,
-    redraw_masses,
     redraw_shares,
     redraw_tokens,
 )
-from thincrm.models.topics.usage import open_gates
+from thincrm.ports import MassEvidence
 from thincrm.testing import assert_passed, assert_rejected, exact_rank_test, two_sample_test
 from thincrm.thinning import Always, ProbitRVM, SigmoidGP
 
@@ -68,41 +80,77 @@ def test_whole_sweep(name):
     assert_passed(two_sample(name, MOVES, n_steps=2))
 
 
-def tokens_for_tables(key, above_KJ, mass_K):
+def evidence_of(opened, tables=None):
+    """Return a likelihood that exposes masses to `opened(rng, problem, state)` documents."""
+
+    class Twin(TopicLikelihood):
+        def mass_evidence(self, rng, problem, state):
+            seen = state.own.shape, state.log_mass, state.evidence, opened(rng, problem, state)
+            found = self.factor.mass_evidence(rng, *seen)
+            return found if tables is None else tables(found, state)
+
+    return Twin
+
+
+def tokens_for_tables(found, state):
     """Count tokens where tables belong."""
-    return above_KJ.sum(1).astype(float)
+    return MassEvidence.of(found.hits.size, hits=state.evidence.total, exposure=found.exposure)
 
 
-def open_everywhere(rng, usage, evidence, odds):
+def open_everywhere(rng, problem, state):
     """Expose masses to all documents, shut ones too."""
-    return np.where(odds > -np.inf, evidence.trials[:, None], 0)
+    odds = np.repeat(problem.thinning.log_odds(state.x, None), len(SIZES["odds"]), axis=0)
+    return np.where(odds > -np.inf, state.evidence.trials[:, None], 0)
 
 
-def open_if_used(rng, usage, evidence, odds):
+def open_if_used(rng, problem, state):
     """Expose masses to the documents that use the topic alone."""
-    return evidence.positive
+    return state.evidence.positive
 
 
-def levels_mixed_up(rng, usage, evidence, odds):
+def levels_mixed_up(rng, problem, state):
     """Expose masses to open documents, each as if it had the level before its own."""
-    return np.roll(open_gates(rng, usage, evidence, odds), -1, axis=0)
+    return np.roll(opened_of(rng, problem, state), -1, axis=0)
 
 
-def without_length(key, items, row, start, topics, usage, odds):
+def without_length(rng, problem, state):
     """Forget that a long document wants a high level."""
-    short = topics._replace(size=np.zeros_like(topics.size))
-    return levels.draw_levels(key, items, row, start, short, usage, odds)
+    short = tuple(
+        one._replace(usage=one.usage._replace(size=np.zeros_like(one.usage.size)))
+        for one in state.local
+    )
+    moved = redraw_levels(rng, problem, replace(state, local=short))
+    return with_topics(problem, state, topic_of(state), level_of(moved))
 
 
-def without_silence(key, items, row, start, topics, usage, odds):
+class Seen:
+    """A thinning function whose log odds are seen as something else."""
+
+    def __init__(self, thinning, seen):
+        self.inner, self.seen = thinning, seen
+
+    def log_odds(self, x, prepared):
+        return self.seen(self.inner.log_odds(x, prepared))
+
+
+def levels_given(seen):
+    """Return levels redrawn as if log odds were what `seen` makes of them."""
+
+    def update(rng, problem, state):
+        other = replace(problem, thinning=Seen(problem.thinning, seen), latest=[])
+        return redraw_levels(rng, other, state)
+
+    return update
+
+
+def without_silence(odds):
     """Forget what silent topics say of a level."""
-    return levels.draw_levels(key, items, row, start, topics, usage, np.full(odds.shape, -np.inf))
+    return np.full(odds.shape, -np.inf)
 
 
-def silence_of_open_topics(key, items, row, start, topics, usage, odds):
+def silence_of_open_topics(odds):
     """Take all topics for open."""
-    opened = np.where(odds > -np.inf, np.inf, -np.inf)
-    return levels.draw_levels(key, items, row, start, topics, usage, opened)
+    return np.where(odds > -np.inf, np.inf, -np.inf)
 
 
 class NeverSure:
@@ -112,25 +160,38 @@ class NeverSure:
         return np.zeros_like(n)
 
 
-def one_level_for_all(rng, usage, evidence, odds):
-    return levels.level_gates(NeverSure(), usage, evidence, odds)
+def one_level_for_all(rng, problem, state):
+    gates = gates_of(NeverSure(), problem, state, np.arange(problem.n_atoms))
+    return replace(state, x=problem.thinning.redraw(rng, state.x, gates, problem.prepared))
 
 
-TWINS = {
-    tokens_for_tables: (redraw_masses, factor, "_tables"),
-    open_everywhere: (redraw_masses, gibbs, "open_gates"),
-    open_if_used: (redraw_masses, gibbs, "open_gates"),
-    levels_mixed_up: (redraw_masses, gibbs, "open_gates"),
-    without_length: (redraw_levels, gibbs, "draw_levels"),
-    without_silence: (redraw_levels, gibbs, "draw_levels"),
-    silence_of_open_topics: (redraw_levels, gibbs, "draw_levels"),
-    one_level_for_all: (redraw_activations, gibbs, "level_gates"),
+UPDATES = {
+    "without length": without_length,
+    "without silence": levels_given(without_silence),
+    "silence of open topics": levels_given(silence_of_open_topics),
+}
+EVIDENCE = {
+    "tokens for tables": evidence_of(opened_of, tokens_for_tables),
+    "open everywhere": evidence_of(open_everywhere),
+    "open if used": evidence_of(open_if_used),
+    "levels mixed up": evidence_of(levels_mixed_up),
 }
 
 
-@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.__name__)
-def test_wrong_blocks_are_rejected(monkeypatch, twin):
-    update, module, name = TWINS[twin]
-    monkeypatch.setattr(module, name, twin)
-    test = two_sample if update is redraw_activations else rank
-    assert_rejected(test("rvm", [update]))
+@pytest.mark.parametrize("twin", UPDATES)
+def test_wrong_levels_are_rejected(twin):
+    assert_rejected(rank("rvm", [UPDATES[twin]]))
+
+
+def test_one_level_for_all_is_rejected():
+    assert_rejected(two_sample("rvm", [one_level_for_all]))
+
+
+@pytest.mark.parametrize("twin", EVIDENCE)
+def test_wrong_evidence_of_masses_is_rejected(twin):
+    def change(problem):
+        return with_likelihood(EVIDENCE[twin], problem)
+
+    world, blocks = WORLDS["rvm"], [block(redraw_masses, change)]
+    verdict = exact_rank_test(many(world), blocks, functionals(world), n_first=1_600, rng=SEED)
+    assert_rejected(verdict)

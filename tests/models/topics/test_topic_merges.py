@@ -1,38 +1,33 @@
 """Topics that are one are merged in the warm-up, others are left alone."""
 
-from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
 import pytest
 from scipy.special import logsumexp
 from scipy.stats import nbinom
-from topic_world import counts_of
+from topic_world import counts_of, lengths_of, level_of, topic_of, with_topics, words_of
+from topic_world import problem_of as problem_from
 
 import thincrm as tc
 from thincrm.data.counts import as_counts, tokens
 from thincrm.data.covariates import covariates
+from thincrm.inference.updates import redraw_masses
 from thincrm.levy import BetaProcess, GammaProcess
-from thincrm.models.topics import guess as topic_guess
 from thincrm.models.topics.factors import (
     GammaNegativeBinomialFactor,
     NegativeBinomialFactor,
     PoissonFactor,
 )
+from thincrm.models.topics.likelihood import TopicLikelihood
 from thincrm.models.topics.merges import Scene, is_one, merge_topics
 from thincrm.models.topics.pairs import Law, shared_out
 from thincrm.models.topics.start import start_state
-from thincrm.models.topics.sweep import (
-    SWEEP,
-    TopicProblem,
-    count_topics,
-    redraw_levy,
-    redraw_tokens,
-)
+from thincrm.models.topics.sweep import SWEEP, redraw_tokens
 from thincrm.numerics.streams import sweep_generator
 from thincrm.thinning import Always, Bump, SigmoidGP
 
-LIKELIHOODS = PoissonFactor(), NegativeBinomialFactor(), GammaNegativeBinomialFactor()
+FACTORS = PoissonFactor(), NegativeBinomialFactor(), GammaNegativeBinomialFactor()
 
 
 def law(shape, q, opened, longest=5):
@@ -68,7 +63,7 @@ def test_words_shared_out_are_all_ways_added_up():
     assert shared_out(start, share, np.zeros(3, int), a, b) == pytest.approx(expected, rel=1e-12)
 
 
-def problem_of(likelihood=LIKELIHOODS[0], thinning=None, n_background=0, in_common=0.0):
+def problem_of(factor=FACTORS[0], thinning=None, n_background=0, in_common=0.0):
     """Return a corpus of two topics: words 0-19, words 20-39, and 40-49 that they have in common.
 
     A third of the documents has the first, a third the second, a third both.
@@ -83,14 +78,12 @@ def problem_of(likelihood=LIKELIHOODS[0], thinning=None, n_background=0, in_comm
     X = sum(np.array([rng.multinomial(n, word_2P[k]) for n in size_D2[:, k]]) for k in (0, 1))
     thinning = SigmoidGP() if thinning is None else thinning
     known = covariates(rng.integers(1 if isinstance(thinning, Always) else 9, size=len(X)))
-    row = known.row.astype(np.int32)
-    return TopicProblem(
-        levy=GammaProcess(5.0, 0.1) if likelihood.support > 1 else BetaProcess(0.5),
-        thinning=thinning, likelihood=likelihood, prepared=thinning.prepare(known),
-        tokens=tokens(as_counts(X)), row=row,
-        order=np.argsort(row, kind="stable").astype(np.int32), trials=known.trials,
-        n_topics=8, n_background=n_background, concentration=None, learn_masses=True,
-        burstiness=None,
+    return problem_from(
+        tokens(as_counts(X)), known.row,
+        levy=GammaProcess(5.0, 0.1) if factor.support > 1 else BetaProcess(0.5),
+        thinning=thinning, likelihood=TopicLikelihood(factor, None, None),
+        prepared=thinning.prepare(known), trials=known.trials, n_atoms=8,
+        n_background=n_background,
     )  # fmt: skip
 
 
@@ -98,12 +91,12 @@ def state_of(problem, topic_of_token, n_sweeps=3):
     """Return a state with given topics, everything else suited to them."""
     rng = sweep_generator(7, 0, 0)
     state = start_state(rng, problem)
-    topic = topic_of_token(np.random.default_rng(3), problem.tokens.word).astype(state.topic.dtype)
-    usage, evidence = count_topics(problem, topic, state.level)
-    state = replace(state, topic=topic, usage=usage, evidence=evidence)
+    kind = topic_of(state).dtype
+    topic = topic_of_token(np.random.default_rng(3), words_of(problem)).astype(kind)
+    state = with_topics(problem, state, topic, level_of(state))
     moves = [update for update in SWEEP if update is not redraw_tokens]
     for _ in range(n_sweeps):
-        for update in (redraw_levy, *moves):
+        for update in (redraw_masses, *moves):
             state = update(rng, problem, state)
     return state
 
@@ -116,16 +109,17 @@ def cut_in_two(rng, word):
 @pytest.mark.parametrize(
     "thinning", [Always(), SigmoidGP(), Bump()], ids=lambda f: type(f).__name__
 )
-@pytest.mark.parametrize("likelihood", LIKELIHOODS, ids=lambda factor: type(factor).__name__)
-def test_a_topic_cut_in_two_is_made_whole(likelihood, thinning):
-    problem = problem_of(likelihood, thinning)
+@pytest.mark.parametrize("factor", FACTORS, ids=lambda factor: type(factor).__name__)
+def test_a_topic_cut_in_two_is_made_whole(factor, thinning):
+    problem = problem_of(factor, thinning)
     state = state_of(problem, cut_in_two)
     merged = merge_topics(np.random.default_rng(1), problem, state)
-    whole = np.where(problem.tokens.word < 20, merged.topic[problem.tokens.word < 20][0], 3)
+    first = words_of(problem) < 20
+    whole = np.where(first, topic_of(merged)[first][0], 3)
     assert whole.min() in {1, 2}
-    np.testing.assert_array_equal(merged.topic, whole)
-    _, evidence = count_topics(problem, merged.topic, merged.level)
-    for found, expected in zip(merged.evidence, evidence, strict=True):
+    np.testing.assert_array_equal(topic_of(merged), whole)
+    again = with_topics(problem, merged, topic_of(merged), level_of(merged))
+    for found, expected in zip(merged.evidence, again.evidence, strict=True):
         np.testing.assert_array_equal(found, expected)
     assert np.isfinite(merged.log_mass).all()
     assert merge_topics(np.random.default_rng(1), problem, merged) is merged
@@ -133,7 +127,7 @@ def test_a_topic_cut_in_two_is_made_whole(likelihood, thinning):
 
 def test_topics_with_words_in_common_are_left_alone():
     problem = problem_of(in_common=0.6)
-    owner = np.repeat(np.arange(270), np.diff(problem.tokens.start))
+    owner = np.repeat(np.arange(270), lengths_of(problem))
 
     def true_topics(rng, word):
         either = np.where(owner < 180, owner // 90, rng.integers(2, size=word.size))
@@ -160,12 +154,12 @@ def test_a_topic_is_not_merged_into_one_that_is_shut_where_its_words_are():
     assert not is_one(scene._replace(log_open_RK=log_open_RK), (1, 2))
 
 
-def test_some_documents_of_a_large_corpus_are_enough(monkeypatch):
+def test_some_documents_of_a_large_corpus_are_enough():
     problem = problem_of()
     state = state_of(problem, cut_in_two)
-    monkeypatch.setattr(topic_guess, "_MOST_TOKENS", problem.tokens.word.size // 4)
-    merged = merge_topics(np.random.default_rng(1), problem, state)
-    assert len(np.unique(merged.topic)) == 2
+    most = problem.facts.n_tokens // 4
+    merged = merge_topics(np.random.default_rng(1), problem, state, most_tokens=most)
+    assert len(np.unique(topic_of(merged))) == 2
 
 
 def test_as_many_topics_are_found_as_there_are():

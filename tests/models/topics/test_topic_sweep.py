@@ -4,17 +4,29 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from topic_world import World, backwards, block, functionals, many
+from topic_world import (
+    World,
+    backwards,
+    block,
+    functionals,
+    many,
+    topic_of,
+    with_likelihood,
+    with_topics,
+)
 
-import thincrm.models.topics.sweep as gibbs
+from thincrm.inference.updates import redraw_masses
+from thincrm.models.topics.documents import TokenMessage
+from thincrm.models.topics.likelihood import TopicLikelihood
 from thincrm.models.topics.sweep import (
     SWEEP,
     WITHOUT_WORDS,
+    rates_of,
     redraw_activations,
-    redraw_masses,
     redraw_shape,
     redraw_tokens,
     redraw_topics,
+    sizes_of,
     wake_topics,
 )
 from thincrm.models.topics.usage import token_rates
@@ -112,10 +124,16 @@ def weights_that_fade(usage, log_odds_TK, *rest):
     ids=lambda f: f.__name__,
 )
 @pytest.mark.parametrize("name", ["rvm, poisson", "gp, negative binomial"])
-def test_wrong_token_weights_are_rejected(monkeypatch, name, wrong):
-    monkeypatch.setattr(gibbs, "token_rates", wrong)
-    verdict = rank(name, [block(redraw_tokens)], backward=[block(backwards)], n_first=6_400)
-    assert_rejected(verdict)
+def test_wrong_token_weights_are_rejected(name, wrong):
+    class Twin(TopicLikelihood):
+        def message(self, problem, state):
+            return TokenMessage(rates_of(problem, state, wrong), state.own.seats, sizes_of(problem))
+
+    def change(problem):
+        return with_likelihood(Twin, problem)
+
+    there, back = block(redraw_tokens, change), block(backwards, change)
+    assert_rejected(rank(name, [there], backward=[back], n_first=6_400))
 
 
 def stale_evidence(rng, problem, state):
@@ -136,14 +154,13 @@ def poisson(problem):
 
 def topics_of_another_prior(rng, problem, state):
     """Draw topics with a concentration ten per cent too large."""
-    return redraw_topics(rng, problem, replace(state, concentration=1.1 * state.concentration))
+    return redraw_topics(rng, problem, state.with_own(concentration=1.1 * state.own.concentration))
 
 
 def echoes_counted(rng, problem, state):
     """Count every token as a fresh draw from its topic, echoes too."""
     moved = redraw_tokens(rng, problem, state)
-    _, evidence = gibbs.count_topics(problem, moved.topic)
-    return replace(moved, evidence=evidence)
+    return with_topics(problem, moved, topic_of(moved))
 
 
 SWEEP_TWINS = {

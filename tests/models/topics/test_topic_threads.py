@@ -6,19 +6,21 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from thincrm.inference.chains import run_chain
-from topic_world import counts_of
+from topic_world import counts_of, lengths_of, level_of, rows_of, topic_of, words_of
+from topic_world import problem_of as problem_from
 
 from thincrm.data.counts import as_counts, tokens
 from thincrm.data.covariates import covariates
+from thincrm.inference.engine import Threads
 from thincrm.levy import BetaProcess, GammaProcess
 from thincrm.models.topics.factors import (
     GammaNegativeBinomialFactor,
     NegativeBinomialFactor,
     PoissonFactor,
 )
-from thincrm.models.topics.start import expand, start_state
-from thincrm.models.topics.sweep import SWEEP, TopicProblem, rows_of
+from thincrm.models.topics.levels import level_rows
+from thincrm.models.topics.likelihood import TopicLikelihood
+from thincrm.models.topics.start import expand
 from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import using_threads
 from thincrm.thinning import Bump, ProbitRVM
@@ -32,42 +34,45 @@ PRODUCTS = {
 every_product = pytest.mark.parametrize("name", PRODUCTS)
 
 
-def problem_of(name):
+def problem_of(name, **options):
     """Return 60 documents, two of them empty, over 12 times, 700 words."""
     rng = np.random.default_rng(1)
-    levy, thinning, likelihood = PRODUCTS[name]
+    levy, thinning, factor = PRODUCTS[name]
     topics = rng.dirichlet(np.full(700, 0.05), 5)
     length = rng.poisson(40, 60)
     length[[7, 30]] = 0
     words = [rng.multinomial(n, topics[rng.integers(5)]) for n in length]
     times = covariates(rng.integers(0, 12, 60).astype(float))
-    row = times.row.astype(np.int32)
-    return TopicProblem(
-        levy=levy, thinning=thinning, likelihood=likelihood, prepared=thinning.prepare(times),
-        tokens=tokens(as_counts(np.array(words))), row=row,
-        order=np.argsort(row, kind="stable").astype(np.int32), trials=times.trials, n_topics=20,
-        n_background=1, concentration=None, learn_masses=True, burstiness=None,
+    return problem_from(
+        tokens(as_counts(np.array(words))), times.row, levy=levy, thinning=thinning,
+        likelihood=TopicLikelihood(factor, None, None), prepared=thinning.prepare(times),
+        trials=times.trials, n_atoms=20, n_background=1, **options,
     )  # fmt: skip
 
 
 def sweeps(problem, state, numbers):
     seen = []
-    run_chain(SEED, 0, problem, SWEEP, state, numbers, lambda _, s: seen.append(s) or s)
+    for number in numbers:
+        rng = sweep_generator(SEED, 0, number)
+        for update in problem.likelihood.updates:
+            state = update(rng, problem, state)
+        seen.append(state)
     return seen
 
 
 def start(problem):
-    return start_state(sweep_generator(SEED, 0, 0), problem)
+    return problem.likelihood.start(sweep_generator(SEED, 0, 0), problem)
 
 
-def parts(state):
+def parts(value):
     """Return every array and number of a state."""
-    for field in dataclasses.fields(state):
-        value = getattr(state, field.name)
-        if dataclasses.is_dataclass(value):
-            yield from dataclasses.astuple(value)
-        else:
-            yield from value if isinstance(value, tuple) else (value,)
+    if dataclasses.is_dataclass(value):
+        value = tuple(getattr(value, field.name) for field in dataclasses.fields(value))
+    if not isinstance(value, tuple):
+        yield value
+        return
+    for part in value:
+        yield from parts(part)
 
 
 def assert_same(a, b):
@@ -79,14 +84,14 @@ def assert_same(a, b):
 
 @every_product
 def test_threads_do_not_change_a_bit(name):
-    problem = problem_of(name)
     runs = []
     for n_threads in (1, 2, 4):
-        with using_threads(n_threads):
+        problem = problem_of(name, engine=Threads(n_threads))
+        with problem.engine.running():
             runs.append(sweeps(problem, start(problem), range(1, N_SWEEPS + 1)))
     for other in runs[1:]:
         assert_same(runs[0][-1], other[-1])
-    assert not np.array_equal(runs[0][0].topic, runs[0][-1].topic)
+    assert not np.array_equal(topic_of(runs[0][0]), topic_of(runs[0][-1]))
 
 
 @every_product
@@ -108,36 +113,41 @@ def test_a_sweep_leaves_the_state_before_it_alone(name):
 
 
 def owner_of(problem):
-    return np.repeat(np.arange(problem.row.size), np.diff(problem.tokens.start))
+    length_D = lengths_of(problem)
+    return np.repeat(np.arange(length_D.size), length_D)
 
 
 def check_evidence(problem, state):
     """Count again, document by document, what the state says about its tokens."""
-    n_documents, K, word = problem.row.size, problem.n_topics, problem.tokens.word
+    row_D, K, word = rows_of(problem), problem.n_atoms, words_of(problem)
+    topic, n_documents = topic_of(state), row_D.size
     size_DK = np.zeros((n_documents, K), int)
-    np.add.at(size_DK, (owner_of(problem), state.topic), 1)
-    evidence, row = state.evidence, rows_of(problem, state.level)
+    np.add.at(size_DK, (owner_of(problem), topic), 1)
+    n_levels = problem.likelihood.factor.n_levels
+    evidence, row = state.evidence, level_rows(row_D, level_of(state), n_levels)
     np.testing.assert_array_equal(evidence.total, size_DK.sum(0))
-    assert len(evidence.trials) == len(problem.trials) * max(1, problem.likelihood.n_levels)
+    assert len(evidence.trials) == len(problem.trials) * max(1, n_levels)
     for r in range(len(evidence.trials)):
         here = size_DK[row == r]
         np.testing.assert_array_equal(evidence.positive[r], (here > 0).sum(0))
         assert evidence.trials[r] == len(here)
     for j, row in enumerate(evidence.above):
         np.testing.assert_array_equal(row, (size_DK > j).sum(0))
-    cells_PK = np.zeros((problem.tokens.n_words, K), int)
-    np.add.at(cells_PK, (word, state.topic), 1)
+    cells_PK = np.zeros((problem.facts.n_words, K), int)
+    np.add.at(cells_PK, (word, topic), 1)
     fresh_PK = counts_of(evidence)
     assert not evidence.counts[:, evidence.seats.size :].any()
     assert np.all(fresh_PK <= cells_PK)
     assert np.all((fresh_PK > 0) == (cells_PK > 0))
-    document, topic, size = state.usage.pairs(problem.tokens)
     found = np.zeros_like(size_DK)
-    found[document, topic] = size
+    for shard, local in zip(problem.shards, state.local, strict=True):
+        document, topic, size = local.usage.pairs(shard.tokens)
+        found[shard.first + document, topic] = size
     np.testing.assert_array_equal(found, size_DK)
-    assert np.isin(np.flatnonzero(evidence.total), state.seats).all()
-    np.testing.assert_allclose(state.theta[:, : state.seats.size].sum(0), 1.0, rtol=1e-5)
-    assert not state.theta[:, state.seats.size :].any()
+    own = state.own
+    assert np.isin(np.flatnonzero(evidence.total), own.seats).all()
+    np.testing.assert_allclose(own.theta[:, : own.seats.size].sum(0), 1.0, rtol=1e-5)
+    assert not own.theta[:, own.seats.size :].any()
 
 
 @every_product
@@ -146,7 +156,7 @@ def test_evidence_is_what_the_tokens_say(name):
     state = start(problem)
     for one in chain([state], sweeps(problem, state, range(1, 4))):
         check_evidence(problem, one)
-        assert 0 <= one.topic.min() <= one.topic.max() < problem.n_topics
+        assert 0 <= topic_of(one).min() <= topic_of(one).max() < problem.n_atoms
 
 
 @every_product
@@ -155,7 +165,7 @@ def test_a_larger_truncation_keeps_what_there_is(name):
     state = sweeps(problem, start(problem), range(1, 3))[-1]
     larger, grown = expand(np.random.default_rng(4), problem, state, 45)
     check_evidence(larger, grown)
-    np.testing.assert_array_equal(grown.topic, state.topic)
+    np.testing.assert_array_equal(topic_of(grown), topic_of(state))
     np.testing.assert_array_equal(grown.log_mass[:20], state.log_mass)
-    np.testing.assert_array_equal(grown.shape[:20], state.shape)
+    np.testing.assert_array_equal(grown.own.shape[:20], state.own.shape)
     check_evidence(larger, sweeps(larger, grown, range(3, 5))[-1])

@@ -11,21 +11,23 @@ import numpy as np
 from scipy.special import expit, gammaln
 
 from thincrm.data.counts import Tokens
+from thincrm.inference.engine import Serial
 from thincrm.levy import BetaProcess, GammaProcess
 from thincrm.models.topics.factors import (
     GammaNegativeBinomialFactor,
     NegativeBinomialFactor,
     PoissonFactor,
 )
-from thincrm.models.topics.sweep import (
-    TopicProblem,
-    TopicState,
-    add_silent,
-    count_topics,
-    redraw_tokens,
+from thincrm.models.topics.likelihood import TopicLikelihood
+from thincrm.models.topics.state import (
+    TopicGlobals,
+    TopicLocal,
+    facts_of,
+    shards_of,
 )
+from thincrm.models.topics.sweep import add_silent, counted, redraw_tokens
 from thincrm.models.topics.usage import padded
-from thincrm.ports import GateEvidence
+from thincrm.ports import GateEvidence, Problem, State
 
 TIMES = np.array([0.0, 0.4, 1.0])
 TRIALS = np.array([2, 1, 3])  # documents at each time
@@ -89,7 +91,7 @@ class World:
         kind = GammaProcess if self.poisson else BetaProcess
         return kind(self.mass * n_atoms, self.rate)
 
-    def likelihood(self):
+    def factor(self):
         if self.odds is not None:
             return GammaNegativeBinomialFactor(self.odds)
         return PoissonFactor(self.shape) if self.poisson else NegativeBinomialFactor(self.shape)
@@ -121,16 +123,64 @@ class World:
         row_D = (np.arange(R)[:, None] * T + ROW).ravel()
         pairs = document, topic, size
         tokens, label_N, fresh_N = draw_tokens(rng, pairs, theta_PK, row_D.size, self.burstiness)
-        problem = TopicProblem(
-            levy=self.levy(R * K), thinning=thinning, likelihood=self.likelihood(),
-            prepared=None, tokens=tokens, row=row_D.astype(np.int32),
-            order=np.arange(row_D.size, dtype=np.int32), trials=np.tile(TRIALS, R),
-            n_topics=R * K, n_background=0, concentration=self.concentration,
-            learn_masses=False, burstiness=self.burstiness,
+        likelihood = TopicLikelihood(self.factor(), self.concentration, self.burstiness)
+        problem = problem_of(
+            tokens, row_D, levy=self.levy(R * K), thinning=thinning, likelihood=likelihood,
+            prepared=None, trials=np.tile(TRIALS, R), n_atoms=R * K, learn_levy=False,
         )  # fmt: skip
         shape_K, log_mass_K = shape_RK.ravel(), np.log(mass_RK.ravel())
         state = as_state(problem, label_N, fresh_N, theta_PK, shape_K, log_mass_K, x, level_RD)
         return problem, state
+
+
+def problem_of(documents, row, *, shard_tokens=2**24, engine=None, **factors):
+    """Return the problem of given documents, in shards of about so many tokens."""
+    shards = shards_of(documents, row.astype(np.int32), shard_tokens)
+    return Problem(
+        shards=shards, facts=facts_of(documents), engine=engine or Serial(), **factors
+    )  # fmt: skip
+
+
+def with_likelihood(kind, problem):
+    """Return the problem with a likelihood of another kind, its settings as they are."""
+    old = problem.likelihood
+    return replace(problem, likelihood=kind(old.factor, old.concentration, old.burstiness))
+
+
+def words_of(problem):
+    """Return the words of all tokens."""
+    return np.concatenate([shard.tokens.word for shard in problem.shards])
+
+
+def lengths_of(problem):
+    """Return the tokens of every document."""
+    return np.concatenate([np.diff(shard.tokens.start) for shard in problem.shards])
+
+
+def rows_of(problem):
+    """Return the covariate row of every document."""
+    return np.concatenate([shard.row for shard in problem.shards])
+
+
+def topic_of(state):
+    """Return the topics of all tokens."""
+    return np.concatenate([local.topic for local in state.local])
+
+
+def level_of(state):
+    """Return the levels of all documents, or None."""
+    levels = [local.level for local in state.local]
+    return None if levels[0] is None else np.concatenate(levels)
+
+
+def with_topics(problem, state, label_N, level_D=None):
+    """Return the state with given topics of tokens and levels of documents, counted anew."""
+    ends = np.cumsum([shard.tokens.word.size for shard in problem.shards])[:-1]
+    stops = np.cumsum([shard.row.size for shard in problem.shards])[:-1]
+    topics, none = np.split(label_N, ends), [None] * len(problem.shards)
+    levels = none if level_D is None else np.split(level_D, stops)
+    local = tuple(TopicLocal(*pair) for pair in zip(topics, none, levels, strict=True))
+    return counted(problem, replace(state, local=local))
 
 
 def odds_of(world, level):
@@ -176,45 +226,57 @@ def draw_echoes(rng, size, word, fresh, burstiness):
 
 
 def as_state(problem, label_N, fresh_N, theta_PK, shape_K, log_mass_K, x, level=None):
-    level_D, n_levels = None if level is None else level.ravel(), problem.likelihood.n_levels
-    usage, evidence = count_topics(problem, label_N, level_D)
-    counts = np.zeros_like(evidence.counts)
-    np.add.at(counts, (problem.tokens.word, label_N), fresh_N)
-    theta = np.zeros((len(theta_PK), padded(problem.n_topics)), np.float32)
-    theta[:, : problem.n_topics] = theta_PK
-    return TopicState(
-        topic=label_N, theta=theta, seats=np.arange(problem.n_topics),
-        concentration=problem.concentration or 1.0, shape=np.array(shape_K),
-        log_mass=np.array(log_mass_K), x=x, levy=problem.levy, usage=usage,
-        evidence=evidence._replace(counts=counts), burstiness=problem.burstiness or 0.0,
-        level=level_D, log_share=None if level is None else np.full(n_levels, -np.log(n_levels)),
+    likelihood = problem.likelihood
+    level_D, n_levels = None if level is None else level.ravel(), likelihood.factor.n_levels
+    theta = np.zeros((len(theta_PK), padded(problem.n_atoms)), np.float32)
+    theta[:, : problem.n_atoms] = theta_PK
+    own = TopicGlobals(
+        theta=theta, seats=np.arange(problem.n_atoms),
+        concentration=likelihood.concentration or 1.0, shape=np.array(shape_K),
+        burstiness=likelihood.burstiness or 0.0,
+        log_share=None if level is None else np.full(n_levels, -np.log(n_levels)),
     )  # fmt: skip
+    state = State((), own, np.array(log_mass_K), x, problem.levy, None)
+    state = with_topics(problem, state, label_N, level_D)
+    counts = np.zeros_like(state.evidence.counts)
+    np.add.at(counts, (words_of(problem), label_N), fresh_N)
+    return replace(state, evidence=state.evidence._replace(counts=counts))
 
 
 def backwards(rng, problem, state):
     """Scan every document from its last token to its first: the time reversal of a scan."""
-    start = problem.tokens.start
-    owner = np.repeat(np.arange(start.size - 1), np.diff(start))
-    flip = start[owner] + start[owner + 1] - 1 - np.arange(owner.size)
-    turned = replace(problem.tokens, word=problem.tokens.word[flip])
-    out = redraw_tokens(
-        rng, replace(problem, tokens=turned), replace(state, topic=state.topic[flip])
+    flips = [_last_first(shard.tokens.start) for shard in problem.shards]
+    shards = tuple(
+        replace(shard, tokens=replace(shard.tokens, word=shard.tokens.word[flip]))
+        for shard, flip in zip(problem.shards, flips, strict=True)
     )
-    return replace(out, topic=out.topic[flip])
+    turned = replace(state, local=_turned(state.local, flips))
+    out = redraw_tokens(rng, replace(problem, shards=shards), turned)
+    return replace(out, local=_turned(out.local, flips))
+
+
+def _last_first(start):
+    owner = np.repeat(np.arange(start.size - 1), np.diff(start))
+    return start[owner] + start[owner + 1] - 1 - np.arange(owner.size)
+
+
+def _turned(local, flips):
+    pairs = zip(local, flips, strict=True)
+    return tuple(one._replace(topic=one.topic[flip]) for one, flip in pairs)
 
 
 def all_topics(rng, problem, state):
     """Draw the topics that the sweep leaves out, as they hold no token and nobody asks for them."""
-    if not isinstance(state, TopicState) or state.seats.size == problem.n_topics:
+    if not isinstance(state.own, TopicGlobals) or state.own.seats.size == problem.n_atoms:
         return state
-    return add_silent(rng, state, np.ones(problem.n_topics, bool))
+    return add_silent(rng, state, np.ones(problem.n_atoms, bool))
 
 
 def topics_of(state):
     """Return the (P, K) topics and their counts, where all take part."""
-    assert state.seats.size == state.shape.size
-    place = np.argsort(state.seats)
-    return state.theta[:, place].astype(float), counts_of(state.evidence)
+    assert state.own.seats.size == state.own.shape.size
+    place = np.argsort(state.own.seats)
+    return state.own.theta[:, place].astype(float), counts_of(state.evidence)
 
 
 def counts_of(evidence):
@@ -234,12 +296,12 @@ def many(world):
     return draw
 
 
-def block(update):
+def block(update, change=lambda problem: problem):
     """Lift an update of (problem, state) to the replicates of `many`."""
 
     def lifted(rng, state):
         n, batches = state
-        moved = [(problem, update(rng, problem, one)) for problem, one in batches]
+        moved = [(problem, update(rng, change(problem), one)) for problem, one in batches]
         return n, [(problem, all_topics(rng, problem, one)) for problem, one in moved]
 
     return lifted
@@ -265,7 +327,7 @@ def _values(world, problem, state):
     R, K, D = world.n_replicates, world.n_topics, ROW.size
     size_RDK = sizes(problem, state).reshape(R, D, R, K)[np.arange(R), :, np.arange(R), :]
     total_RK = size_RDK.sum(1)
-    log_mass_RK, shape_RK = state.log_mass.reshape(R, K), state.shape.reshape(R, K)
+    log_mass_RK, shape_RK = state.log_mass.reshape(R, K), state.own.shape.reshape(R, K)
     theta_PRK, count_PRK = (table.reshape(-1, R, K) for table in topics_of(state))
     log_theta = np.log(np.maximum(theta_PRK, 1e-30))
     p_RDK = (
@@ -276,7 +338,7 @@ def _values(world, problem, state):
         q = (mass_RK / (1 + mass_RK) if world.poisson else mass_RK)[:, None]
         level_RD = np.zeros((R, D), int)
     else:
-        shape_RK, level_RD = mass_RK, state.level.reshape(R, D)
+        shape_RK, level_RD = mass_RK, level_of(state).reshape(R, D)
         q = (odds_of(world, level_RD) / (1 + odds_of(world, level_RD)))[..., None]
     with np.errstate(divide="ignore"):
         log_rest = np.log1p(-np.minimum(q, 1 - 1e-16))
@@ -308,10 +370,11 @@ def _values(world, problem, state):
 
 def sizes(problem, state):
     """Return the (D, K) tokens of each document in each topic."""
-    owner = np.repeat(np.arange(problem.row.size), np.diff(problem.tokens.start))
-    place = owner * problem.n_topics + state.topic
-    found = np.bincount(place, minlength=problem.row.size * problem.n_topics)
-    return found.reshape(problem.row.size, problem.n_topics)
+    length_D, n_topics = lengths_of(problem), problem.n_atoms
+    owner = np.repeat(np.arange(length_D.size), length_D)
+    place = owner * n_topics + topic_of(state)
+    found = np.bincount(place, minlength=length_D.size * n_topics)
+    return found.reshape(length_D.size, n_topics)
 
 
 def _log_sizes(size, shape, log_q, log_rest, p):

@@ -1,9 +1,9 @@
 """Dates in the usual forms, from the year 1 on, and a column of them that stays of one kind.
 
 ISO 8601 (1862, 1862-03, 1862-03-12, with a time and a zone), 18620312, 1862/03/12, 12.03.1862,
-12 March 1862, March 12, 1862, Wed, 12 Mar 1862 10:00 +0100, and Unix time in seconds or
-milliseconds. Days and months in figures between slashes (03/04/1862) are read by no rule, because
-there are two: a format says which.
+12 March 1862, March 12, 1862, Wed, 12 Mar 1862 10:00 +0100, quarters (1862Q1, Q1 1862), decades
+(1860s, their first year), and Unix time in seconds or milliseconds. Days and months in figures
+between slashes (03/04/1862) are read by no rule, because there are two: a format says which.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from thincrm.data.reading.lines import shown
+from thincrm.errors import Sentence, either
 
 __all__ = ["DateColumn", "date_in_name"]
 
@@ -49,6 +50,10 @@ _IN_NAME = (
     re.compile(r"(?<!\d)(\d{4})[-_.](\d\d)(?![\d])", re.ASCII),
     re.compile(r"(?<!\d)(\d{4})(?!\d)", re.ASCII),
 )
+_QUARTERS = re.compile(
+    r"(?P<a>\d{4})[ -]?Q(?P<b>[1-4])|Q(?P<c>[1-4])[ /-]?(?P<d>\d{4})", re.ASCII | re.IGNORECASE
+)
+_MOST_LETTERS = 200  # of a date
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
@@ -116,6 +121,8 @@ def _parse(value: Any, form: str | None) -> tuple[datetime.datetime, bool]:
     text = " ".join(str(value).split())
     if not text:
         raise ValueError("the date is missing")
+    if len(text) > _MOST_LETTERS:
+        raise ValueError(f"{shown(text)} is not a date")
     if form is not None:
         return _formatted(text, form)
     return _usual(text)
@@ -123,15 +130,16 @@ def _parse(value: Any, form: str | None) -> tuple[datetime.datetime, bool]:
 
 @lru_cache(4096)  # documents share dates
 def _usual(text: str) -> tuple[datetime.datetime, bool]:
-    found = _figures(text) or _iso(text) or _words(text.lower())
+    found = _figures(text) or _quarter(text) or _iso(text) or _words(text.lower())
     if found is None:
-        raise ValueError(f"{shown(text)} is not a date{_hint(text)}")
+        raise ValueError(Sentence(f"{shown(text)} is not a date", _hint(text)))
     return found, _bare_year(text) is not None
 
 
 def _hint(text: str) -> str:
     if re.fullmatch(r"\d{1,2}[/-]\d{1,2}[/-]\d{2,4}.*", text, re.ASCII):
-        return ", or could be two: write 1862-03-12, or give a date format such as %d/%m/%Y"
+        said = ", or could be two: write 1862-03-12, or say which it is with "
+        return Sentence(said, either("date_format=", "--date-format"), ", such as %d/%m/%Y")
     return "; write it as 1862-03-12, 12 March 1862 or 1862"
 
 
@@ -143,8 +151,9 @@ def _formatted(text: str, form: str) -> tuple[datetime.datetime, bool]:
 
 
 def _bare_year(text: str) -> int | None:
-    found = re.fullmatch(r"(\d{4})(?:\.0+)?", text, re.ASCII)  # a column with holes has 1862.0
-    return int(found[1]) if found else None
+    # a column with holes has 1862.0; a decade begins with its first year
+    found = re.fullmatch(r"(\d{4})(?:\.0+)?|(\d{3}0)['’]?s", text, re.ASCII)
+    return int(found[1] or found[2]) if found else None
 
 
 def _figures(text: str) -> datetime.datetime | None:
@@ -158,6 +167,15 @@ def _figures(text: str) -> datetime.datetime | None:
     if re.fullmatch(r"-?\d{12,13}(?:\.0+)?", text, re.ASCII):
         return _EPOCH + datetime.timedelta(milliseconds=float(text))
     return None
+
+
+def _quarter(text: str) -> datetime.datetime | None:
+    """Read 1862Q1 and Q1 1862: the first day of the quarter."""
+    found = _QUARTERS.fullmatch(text)
+    if not found:
+        return None
+    year, quarter = int(found["a"] or found["d"]), int(found["b"] or found["c"])
+    return datetime.datetime(year, 3 * quarter - 2, 1) if year else None
 
 
 def _iso(text: str) -> datetime.datetime | None:

@@ -1,4 +1,4 @@
-"""Lines of a file, one at a time: plain or compressed, UTF-8, of bounded length and growth."""
+"""Lines of a file, one at a time: plain or compressed, of bounded length and growth."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from thincrm.data.sizes import check_growth
 from thincrm.errors import InvalidInput
 
-__all__ = ["MOST_BYTES", "check_file", "lines", "shown", "words_of"]
+__all__ = ["MOST_BYTES", "UTF8", "check_encoding", "check_file", "lines", "shown", "words_of"]
+
+UTF8 = "utf-8"
 
 MOST_BYTES = 16 * 2**20  # of a line: a text that is longer is a mistake, or an attack
 _GZIP = b"\x1f\x8b"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _UTF8_MARK = b"\xef\xbb\xbf"
-_FREE_GROWTH, _MOST_GROWTH = 64 * 2**20, 200  # text seldom shrinks to less than a hundredth
 
 
 def check_file(path: str | Path) -> Path:
@@ -27,6 +29,8 @@ def check_file(path: str | Path) -> Path:
             raise InvalidInput(f"{path} is a folder: name a file.")
         if not path.exists():
             raise InvalidInput(f"{path} does not exist.")
+        if not path.is_file():  # a pipe would be waited for, and is read only once
+            raise InvalidInput(f"{path} is a pipe or a device: save what it says to a file.")
         with path.open("rb"):
             return path
     except (OSError, ValueError) as error:
@@ -36,12 +40,28 @@ def check_file(path: str | Path) -> Path:
         raise InvalidInput(f"{shown(str(path))} cannot be read: {reason}.") from error
 
 
-def lines(path: str | Path) -> Iterator[str]:
-    """Yield the lines of a UTF-8 file, with their ends; a .gz file is unpacked on the way.
+def check_encoding(name: str) -> str:
+    """Return the name of a way to write letters in which the signs of a table are as in ASCII."""
+    signs = '\r\n\t,;|"{}[]:0123456789abc'
+    try:
+        if signs.encode("ascii").decode(name) == signs:
+            return name
+    except (LookupError, ValueError, TypeError):
+        pass
+    raise InvalidInput(
+        f"{shown(name)} is no encoding that can be read: name one such as utf-8, latin-1, cp1252 "
+        "or shift_jis, or save the file as UTF-8."
+    )
 
-    Bytes that are no UTF-8 come as lone surrogates, so that the reader of a cell can name it.
+
+def lines(path: str | Path, encoding: str = UTF8) -> Iterator[str]:
+    """Yield the lines of a file, with their ends; a .gz file is unpacked on the way.
+
+    Bytes that stand for no letter come as lone surrogates, so that the reader of a cell can name
+    it.
     """
     path = check_file(path)
+    encoding = check_encoding(encoding)
     with path.open("rb") as raw:
         packed = raw.read(2) == _GZIP
         raw.seek(0)
@@ -54,16 +74,13 @@ def lines(path: str | Path) -> Iterator[str]:
                     f"{path.name}, line {number} is longer than {MOST_BYTES // 2**20} MiB: is it a "
                     "text file with a document a row?"
                 )
-            if unpacked > _FREE_GROWTH and packed and unpacked > _MOST_GROWTH * raw.tell():
-                raise InvalidInput(
-                    f"{path.name}, line {number}: the file unpacks to more than {_MOST_GROWTH} "
-                    "times its size; unpack it yourself if it is not an attack."
-                )
+            if packed:
+                check_growth(f"{path.name}, line {number}", unpacked, raw.tell())
             if number == 1:
                 if line.startswith(_UTF16):
                     raise InvalidInput(f"{path.name} is in UTF-16: save it as UTF-8.")
                 line = line.removeprefix(_UTF8_MARK)
-            yield line.decode("utf-8", "surrogateescape")
+            yield line.decode(encoding, "surrogateescape")
 
 
 def _next(stream: Any, path: Path, number: int) -> bytes:
@@ -96,5 +113,8 @@ def words_of(path: str | Path) -> list[str]:
 
 def shown(value: object) -> str:
     """Return a value as one short line of printable text."""
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except RecursionError:
+        text = f"a {type(value).__name__} of many layers"
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -5,14 +5,16 @@ from __future__ import annotations
 import csv
 import difflib
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thincrm.data.reading.lines import MOST_BYTES, check_file, lines, shown
-from thincrm.errors import InvalidInput, either
+from thincrm.data.reading.lines import MOST_BYTES, UTF8, check_file, lines, shown
+from thincrm.data.reading.parquet import parquet_batches, parquet_names
+from thincrm.errors import InvalidInput, Sentence, either
 
 __all__ = ["Row", "Tally", "column_names", "rows"]
 
@@ -20,6 +22,7 @@ _TABLES = (".csv", ".tsv", ".tab", ".txt")
 _JSON = (".jsonl", ".ndjson")
 _PARQUET = (".parquet", ".pq")
 _DELIMITERS = ",;\t|"
+_MOST_COLUMNS, _MOST_CELLS = 100_000, 1_000_000
 
 
 class Row(NamedTuple):
@@ -43,39 +46,39 @@ class Tally:
     def bad(self, row: Row, why: str, column: str = "") -> None:
         """Name a bad row; pass over it if that was asked for."""
         at = f", column {column}" if column else ""
-        sentence = f"{self.path.name}, {row.unit} {row.number}{at}: {why}"
+        sentence = Sentence(f"{self.path.name or self.path}, {row.unit} {row.number}{at}: ", why)
         if not self.skip:
             raise InvalidInput(
-                f"{sentence} (", either("skip_bad=True", "--skip-bad"), " passes over such rows)."
+                sentence, " (", either("skip_bad=True", "--skip-bad"), " passes over such rows)."
             )
         self.skipped += 1
-        self.first = self.first or f"{sentence}."
+        self.first = self.first or Sentence(sentence, ".")
 
 
-def rows(path: str | Path, wanted: Sequence[str]) -> Iterator[Row]:
+def rows(path: str | Path, wanted: Sequence[str], encoding: str = UTF8) -> Iterator[Row]:
     """Yield the rows of a table in a file, with the wanted columns."""
     path = check_file(path)
     ending = _ending(path)
     if ending in _JSON:
-        yield from _json_rows(path, wanted)
+        yield from _json_rows(path, wanted, encoding)
     elif ending in _PARQUET:
         yield from _parquet_rows(path, wanted)
     else:
-        yield from _csv_rows(path, wanted, ending)
+        yield from _csv_rows(path, wanted, ending, encoding)
 
 
-def column_names(path: str | Path) -> list[str]:
+def column_names(path: str | Path, encoding: str = UTF8) -> list[str]:
     """Return the names of a table's columns; of a JSONL file, those of its first row."""
     path = check_file(path)
     ending = _ending(path)
     if ending in _JSON:
-        first = next(_json_rows(path, ()), Row(1, {}, "there is no row"))
+        first = next(_json_rows(path, (), encoding), Row(1, {}, "there is no row"))
         if first.problem:
             raise InvalidInput(f"{path.name}, line {first.number}: {first.problem}.")
         return _in_utf8(path, list(first.cells))
     if ending in _PARQUET:
-        return list(_open_parquet(path).schema_arrow.names)
-    return _csv_header(path, _csv_records(path, ending))
+        return parquet_names(path, readable=True)
+    return _csv_header(path, _csv_records(path, ending, encoding))
 
 
 def _ending(path: Path) -> str:
@@ -89,21 +92,24 @@ def _ending(path: Path) -> str:
 
 
 def _check_columns(path: Path, names: Sequence[str], wanted: Sequence[str]) -> None:
+    times = Counter(names)
     for name in wanted:
-        if name not in names:
-            close = difflib.get_close_matches(name, names, 1)
+        if name not in times:
+            near = [known for known in names[:1000] if len(known) < 100]
+            close = difflib.get_close_matches(name[:100], near, 1)
             hint = f" (did you mean {shown(close[0])}?)" if close else ""
             known = ", ".join(shown(known) for known in names[:20])
             raise InvalidInput(f"{path.name} has no column {shown(name)}{hint}: it has {known}.")
-        if list(names).count(name) > 1:
+        if times[name] > 1:
             raise InvalidInput(f"{path.name} has more than one column {shown(name)}.")
 
 
-def _csv_rows(path: Path, wanted: Sequence[str], ending: str) -> Iterator[Row]:
-    records = _csv_records(path, ending)
+def _csv_rows(path: Path, wanted: Sequence[str], ending: str, encoding: str) -> Iterator[Row]:
+    records = _csv_records(path, ending, encoding)
     names = _csv_header(path, records)
     _check_columns(path, names, wanted)
-    place = {name: names.index(name) for name in wanted}
+    known = {name: i for i, name in enumerate(names)}
+    place = {name: known[name] for name in wanted}
     for number, cells, problem in records:
         why = problem
         if not why and len(cells) != len(names):
@@ -118,6 +124,11 @@ def _csv_header(path: Path, records: Iterator[tuple[int, list[str], str]]) -> li
     _, names, problem = next(records)
     if problem:
         raise InvalidInput(f"{path.name}, line 1: {problem}.")
+    if len(names) > _MOST_COLUMNS:
+        raise InvalidInput(
+            f"{path.name}, line 1 names {len(names)} columns: are its lines ended, and its cells "
+            "cut by commas?"
+        )
     return _in_utf8(path, names)
 
 
@@ -127,22 +138,38 @@ def _in_utf8(path: Path, names: list[str]) -> list[str]:
             name.encode("utf-8")
         except UnicodeEncodeError as error:
             raise InvalidInput(
-                f"{path.name}, line 1: the column name {shown(name)} is not in UTF-8."
+                f"{path.name}, line 1: the column name {shown(name)} is not in the file's "
+                "encoding; ",
+                either("encoding=", "--encoding"),
+                " names another, such as latin-1.",
             ) from error
     return names
 
 
-def _csv_records(path: Path, ending: str) -> Iterator[tuple[int, list[str], str]]:
+def _csv_records(path: Path, ending: str, encoding: str) -> Iterator[tuple[int, list[str], str]]:
     """Yield (first line, cells, problem) of every record that is not empty."""
-    source = lines(path)
+    source = lines(path, encoding)
     first = next(source, "")
     if not first.strip():
         raise InvalidInput(f"{path.name} must begin with a line that names its columns.")
     if first.startswith(("PK\x03\x04", "PAR1")):
         raise InvalidInput(f"{path.name} is not a text file: save the table as CSV.")
     delimiter = "\t" if ending in (".tsv", ".tab") else max(_DELIMITERS, key=first.count)
-    reader = csv.reader(chain([first], source), delimiter=delimiter, strict=True)
+    cells_so_far = 0
+
+    def bounded() -> Iterator[str]:
+        nonlocal cells_so_far
+        for number, line in enumerate(chain([first], source), 1):
+            cells_so_far += line.count(delimiter)
+            if cells_so_far > _MOST_CELLS:
+                raise InvalidInput(
+                    f"{path.name}, line {number}: a row has more than {_MOST_CELLS} cells."
+                )
+            yield line
+
+    reader = csv.reader(bounded(), delimiter=delimiter, strict=True)
     while True:
+        cells_so_far = 0
         number, cells, problem = reader.line_num + 1, [], ""
         limit = csv.field_size_limit(MOST_BYTES)  # the module has one for all readers
         try:
@@ -165,13 +192,20 @@ def _why(error: str) -> str:
     return f"the cells cannot be told apart ({error})"
 
 
-def _json_rows(path: Path, wanted: Sequence[str]) -> Iterator[Row]:
-    """Yield rows of the wanted columns; of all, if none is named."""
-    for number, line in enumerate(lines(path), 1):
+def _json_rows(path: Path, wanted: Sequence[str], encoding: str) -> Iterator[Row]:
+    """Yield rows of the wanted columns; of all, if none is named.
+
+    NaN and its like are no JSON, and usual all the same: each is a cell, which is refused where
+    a number or a text is wanted of it.
+    """
+    for number, line in enumerate(lines(path, encoding), 1):
         if not line.strip():
             continue
+        if sum(map(line.count, ",[{")) > _MOST_CELLS:
+            yield Row(number, {}, f"there are more than {_MOST_CELLS} values")
+            continue
         try:
-            found = json.loads(line, parse_constant=_refuse_constant)
+            found = json.loads(line)
         except (ValueError, RecursionError) as error:
             yield Row(number, {}, f"this is not JSON ({error})")
             continue
@@ -187,34 +221,10 @@ def _json_rows(path: Path, wanted: Sequence[str]) -> Iterator[Row]:
             yield Row(number, {name: found[name] for name in wanted or found})
 
 
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is no number")
-
-
 def _parquet_rows(path: Path, wanted: Sequence[str]) -> Iterator[Row]:
-    file = _open_parquet(path)
-    _check_columns(path, file.schema_arrow.names, wanted)
+    _check_columns(path, parquet_names(path), wanted)
     number = 0
-    try:
-        for batch in file.iter_batches(1000, columns=list(wanted)):
-            for cells in batch.to_pylist():
-                number += 1
-                yield Row(number, cells, unit="row")
-    except Exception as error:  # a damaged file raises whatever it meets
-        reason = " ".join(str(error).split())
-        raise InvalidInput(f"{path.name} cannot be read after row {number}: {reason}") from error
-
-
-def _open_parquet(path: Path) -> Any:
-    try:
-        from pyarrow import parquet  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise InvalidInput(
-            f"{path.name} needs pyarrow to be read: pip install 'thincrm[parquet]', or save it as "
-            "CSV."
-        ) from error
-    try:
-        return parquet.ParquetFile(path)
-    except Exception as error:  # a damaged file raises whatever it meets
-        reason = " ".join(str(error).split())
-        raise InvalidInput(f"{path.name} is not a Parquet file: {reason}") from error
+    for batch in parquet_batches(path, wanted):
+        for cells in batch:
+            number += 1
+            yield Row(number, cells, unit="row")

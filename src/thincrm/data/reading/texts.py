@@ -12,13 +12,14 @@ import pandas as pd
 
 from thincrm.data.reading.dates import DateColumn
 from thincrm.data.reading.folders import file_rows
-from thincrm.data.reading.lines import shown
+from thincrm.data.reading.lines import UTF8, shown
 from thincrm.data.reading.rows import Row, Tally, rows
-from thincrm.errors import InvalidInput
+from thincrm.errors import InvalidInput, Sentence, either, sentence_of
 
-__all__ = ["Texts", "number_in", "read_texts"]
+__all__ = ["Texts", "number_in", "plain", "read_texts"]
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+_MOST_DIGITS = 1000
 _IN_FOLDER = "text"  # the column that a folder's rows have their text in
 
 
@@ -55,6 +56,7 @@ def read_texts(
     *,
     metadata: str | Path | None = None,
     date_format: str | None = None,
+    encoding: str = UTF8,
     skip_bad: bool = False,
 ) -> Texts:
     """Read documents from a CSV, TSV, JSONL or Parquet file, or from a folder of text files.
@@ -73,6 +75,8 @@ def read_texts(
         Of a folder: a table with a column `file` and columns of dates and covariates.
     date_format : str or None
         How dates are written, in the manner of `strptime`; None: any usual form.
+    encoding : str
+        How letters are written in CSV, TSV, JSONL and text files.
     skip_bad : bool
         Pass over rows that cannot be read, and count them.
     """
@@ -83,11 +87,11 @@ def read_texts(
     found: Iterator[Row]
     if where.is_dir():
         text = _IN_FOLDER
-        found = file_rows(where, wanted, metadata)
+        found = file_rows(where, wanted, metadata, encoding)
     elif metadata is not None:
         raise InvalidInput(f"metadata goes with a folder of text files, and {where} is none.")
     else:
-        found = rows(where, list(dict.fromkeys([*([text] if text else []), *wanted])))
+        found = rows(where, list(dict.fromkeys([*([text] if text else []), *wanted])), encoding)
     sheet = _Sheet(text, date, names, DateColumn(date_format), tally)
     for row in found:
         sheet.add(row)
@@ -118,13 +122,13 @@ class _Sheet:
             text = _text(row.cells[self.text]) if self.text else ""
             cells = []
             for column in self.names:
-                value = _plain(row.cells[column])
+                value = plain(row.cells[column])
                 cells.append(value if self.date else number_in(value))
             if self.date is not None:
                 column = self.date
                 self.dates.read(row.cells[column])
         except ValueError as error:
-            self.tally.bad(row, str(error), column)
+            self.tally.bad(row, sentence_of(error), column)
             return
         self.texts.append(text)
         self.cells.append(tuple(cells))
@@ -135,8 +139,8 @@ class _Sheet:
         """Return what was read."""
         tally = self.tally
         if not self.texts:
-            more = f"; {tally.skipped} bad rows, the first: {tally.first}" if tally.skipped else "."
-            raise InvalidInput(f"{tally.path} holds no documents{more}")
+            more = f"; {tally.skipped} bad rows, the first: " if tally.skipped else "."
+            raise InvalidInput(f"{tally.path} holds no documents{more}", tally.first)
         index = pd.Index(self.places, name=self.unit)
         table = pd.DataFrame(self.cells, columns=pd.Index(self.names), index=index)
         for name in self.names:
@@ -155,16 +159,21 @@ def _text(value: Any) -> str:
         raise ValueError("the text is missing")
     if not isinstance(value, str):
         raise ValueError(f"{shown(value)} is not a text")
-    return str(_plain(value))
+    return str(plain(value))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return a cell; a text with broken characters in it is refused."""
     if isinstance(value, str) and not value.isascii():
         try:
             value.encode("utf-8")
         except UnicodeEncodeError as error:
-            raise ValueError(f"character {error.start + 1} is not in UTF-8") from error
+            said = Sentence(
+                f"character {error.start + 1} is not in the file's encoding; ",
+                either("encoding=", "--encoding"),
+                " names another, such as latin-1",
+            )
+            raise ValueError(said) from error
     return value
 
 
@@ -174,7 +183,7 @@ def number_in(value: Any) -> float:
     if text is None or text == "":
         raise ValueError("the number is missing")
     if isinstance(text, str):
-        if not _NUMBER.fullmatch(text):
+        if len(text) > _MOST_DIGITS or not _NUMBER.fullmatch(text):
             raise ValueError(f"{shown(value)} is not a number")
     elif isinstance(text, bool) or not isinstance(text, int | float):
         raise ValueError(f"{shown(value)} is not a number")

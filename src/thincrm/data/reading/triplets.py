@@ -13,13 +13,15 @@ from scipy import sparse
 
 from thincrm.data.counts import as_counts
 from thincrm.data.reading.lines import lines, shown
+from thincrm.data.sizes import check_entries, check_shape
 from thincrm.errors import InvalidInput
 from thincrm.numerics.arrays import Float
 
 __all__ = ["read_market", "read_uci"]
 
 _BLOCK = 200_000  # lines that are read at once
-_ROOM = 10_000_000  # rows or columns that a header may name whatever the entries are
+_MOST_LETTERS = 1000  # of a line with three numbers
+_MOST = 2**31 - 1  # of documents, words and counts
 _COLUMNS = ("document", "word", "count")
 
 
@@ -63,12 +65,20 @@ def _sizes(path: Path, number: int, cells: list[str]) -> tuple[int, int, int]:
             "entries."
         )
     n_documents, n_words, n_entries = (int(cell) for cell in cells)
-    if max(n_documents, n_words) > max(_ROOM, 100 * n_entries):
-        raise InvalidInput(
-            f"{path.name}, line {number}: {n_documents} documents and {n_words} words for "
-            f"{n_entries} entries cannot be meant."
-        )
+    place = f"{path.name}, line {number}"
+    check_shape(place, n_documents, n_words, n_entries)
+    check_entries(path, place, n_entries, len("1 1\n"))
+    if max(n_documents, n_words) > _MOST:
+        raise InvalidInput(f"{place}: there are more than {_MOST} documents or words.")
     return n_documents, n_words, n_entries
+
+
+def _short(path: Path, source: Iterator[str], number: int) -> Iterator[str]:
+    """Yield lines; one that is too long for its numbers is refused before there are many."""
+    for place, line in enumerate(source, number + 1):
+        if len(line) > _MOST_LETTERS:
+            raise InvalidInput(f"{path.name}, line {place} is too long for three numbers.")
+        yield line
 
 
 def _read(
@@ -80,17 +90,18 @@ def _read(
 ) -> Any:
     blocks = []
     found = 0
+    source = _short(path, source, number)
     while block := list(islice(source, _BLOCK)):
         entries = _entries(path, block, number, sizes, names)
-        blocks.append(entries)
+        blocks.append(entries.astype(np.int32))
         number, found = number + len(block), found + len(entries)
     if found != sizes[2]:
         raise InvalidInput(
             f"{path.name} announces {sizes[2]} entries and has {found}: is it cut short?"
         )
-    entries = np.concatenate(blocks) if blocks else np.zeros((0, len(names)))
-    row, column = (entries[:, i].astype(np.int64) - 1 for i in (0, 1))
-    data = entries[:, 2] if len(names) == 3 else np.ones(found)
+    entries = np.concatenate(blocks) if blocks else np.zeros((0, len(names)), np.int32)
+    row, column = (entries[:, i] - 1 for i in (0, 1))
+    data = entries[:, 2] if len(names) == 3 else np.ones(found, np.int32)
     matrix = sparse.coo_array((data, (row, column)), shape=sizes[:2])
     return as_counts(sparse.csr_array(matrix), path.name)
 
@@ -112,7 +123,7 @@ def _entries(
     if entries.size == 0:
         return np.zeros((0, len(names)))
     if entries.shape[1] == len(names):
-        top = np.array([*sizes[:2], 2**31 - 1][: len(names)])
+        top = np.array([*sizes[:2], _MOST][: len(names)])
         low = np.array([1, 1, 0][: len(names)])
         if np.all((entries >= low) & (entries <= top) & (entries == np.round(entries))):
             return entries
@@ -129,9 +140,7 @@ def _name_fault(
             f"{path.name}, line {place}: there are {len(cells)} numbers where {', '.join(names)} "
             "should be."
         )
-    for cell, name, least, most in zip(
-        cells, names, (1, 1, 0), (*sizes[:2], 2**31 - 1), strict=False
-    ):
+    for cell, name, least, most in zip(cells, names, (1, 1, 0), (*sizes[:2], _MOST), strict=False):
         try:
             good = least <= float(cell) <= most and float(cell) == int(float(cell))
         except (ValueError, OverflowError):

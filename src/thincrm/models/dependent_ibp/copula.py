@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import log_expit, log_ndtr, ndtri_exp
 
-from thincrm.data.covariates import Covariates, covariates
+from thincrm.data.covariates import CovariateLike, Covariates, covariates
 from thincrm.errors import InvalidInput
 from thincrm.files.checks import floats, need, places, positive
 from thincrm.models.dependent_ibp.copula_fields import (
@@ -38,13 +38,14 @@ from thincrm.numerics.arrays import Float, Int, Seed, as_generator
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.slice import slice_move
 from thincrm.ports import GateEvidence
-from thincrm.thinning.base import ThinningFunction
 from thincrm.thinning.basis import check_widths
 from thincrm.thinning.links import PROBIT, gate_term
+from thincrm.thinning.member import ThinningFunction
 
 __all__ = [
     "MOVES",
     "GaussianCopula",
+    "draw_hidden",
     "move_fields",
     "move_grid",
     "move_mass",
@@ -82,7 +83,7 @@ class GaussianCopula(ThinningFunction):
                 f"shares must be one or more numbers strictly between 0 and 1, got {self.shares!r}."
             )
 
-    def prepare(self, t: Any) -> Copula:
+    def prepare(self, t: CovariateLike) -> Copula:
         """Return what the fields need of the covariates."""
         width_M, share_R = np.asarray(self.widths, float), np.asarray(self.shares, float)
         return prepare_copula(covariates(t), width_M, share_R)
@@ -126,7 +127,7 @@ class GaussianCopula(ThinningFunction):
             mass,
         )
 
-    def log_odds(self, x: CopulaState, prepared: Copula, t: Any = None) -> Float:
+    def log_odds(self, x: CopulaState, prepared: Copula, t: CovariateLike | None = None) -> Float:
         """Return the (T, K) log odds of z = 1 at the prepared rows, or at any covariates `t`."""
         if t is None:
             return log_odds(x, prepared)
@@ -142,33 +143,7 @@ class GaussianCopula(ThinningFunction):
         return x
 
 
-def move_fields(
-    rng: np.random.Generator, x: CopulaState, evidence: GateEvidence, prepared: Copula
-) -> CopulaState:
-    """Draw the hidden normals; given them (psi, rho), fields integrated out; then the fields.
-
-    With u = N^1/2 (mean of h at each row) turned by U', u_j ~ N(0, rho d_j + 1 - rho), all
-    independent; what varies within rows has variance 1 - rho.
-    """
-    mean_TK, within_K = _hidden(rng, x, evidence, prepared)
-    share_R, rest_R = prepared.share_R, 1.0 - prepared.share_R
-    scaled_TK = np.sqrt(evidence.trials)[:, None] * mean_TK
-    u_MTK = np.empty((prepared.width_M.size, *scaled_TK.shape))
-    for direction_TT, u_TK in zip(prepared.direction_MTT, u_MTK, strict=True):
-        turn_back(direction_TT, scaled_TK, u_TK)
-    variance_MRT = share_R[:, None] * prepared.size_MT[:, None, :] + rest_R[:, None]
-    n_within = evidence.trials.sum() - evidence.trials.size
-    fit_MRK = (1.0 / variance_MRT) @ u_MTK**2 + np.log(variance_MRT).sum(axis=2)[:, :, None]
-    fit_MRK += n_within * np.log(rest_R)[:, None] + within_K / rest_R[:, None]
-    width_K, share_K = _choose(rng, -0.5 * fit_MRK)
-    gain_KT = np.sqrt(share_R[share_K, None] * prepared.size_MT[width_K])
-    variance_KT = gain_KT**2 + rest_R[share_K, None]
-    u_KT = u_MTK[width_K, :, np.arange(width_K.size)]
-    noise_KT = rng.standard_normal(u_KT.shape) * np.sqrt(rest_R[share_K, None] / variance_KT)
-    return x._replace(weight=gain_KT * u_KT / variance_KT + noise_KT, width=width_K, share=share_K)
-
-
-def _hidden(
+def draw_hidden(
     rng: np.random.Generator, x: CopulaState, evidence: GateEvidence, prepared: Copula
 ) -> tuple[Float, Float]:
     """Draw the hidden normals; return their (T, K) means, and (K,) squared errors around these.
@@ -189,6 +164,36 @@ def _hidden(
     return mean_TK, ((hidden_NK - mean_TK[row_N]) ** 2).sum(axis=0)
 
 
+def move_fields(
+    rng: np.random.Generator,
+    x: CopulaState,
+    evidence: GateEvidence,
+    prepared: Copula,
+    hidden: Callable[..., tuple[Float, Float]] = draw_hidden,
+) -> CopulaState:
+    """Draw the hidden normals; given them (psi, rho), fields integrated out; then the fields.
+
+    With u = N^1/2 (mean of h at each row) turned by U', u_j ~ N(0, rho d_j + 1 - rho), all
+    independent; what varies within rows has variance 1 - rho.
+    """
+    mean_TK, within_K = hidden(rng, x, evidence, prepared)
+    share_R, rest_R = prepared.share_R, 1.0 - prepared.share_R
+    scaled_TK = np.sqrt(evidence.trials)[:, None] * mean_TK
+    u_MTK = np.empty((prepared.width_M.size, *scaled_TK.shape))
+    for direction_TT, u_TK in zip(prepared.direction_MTT, u_MTK, strict=True):
+        turn_back(direction_TT, scaled_TK, u_TK)
+    variance_MRT = share_R[:, None] * prepared.size_MT[:, None, :] + rest_R[:, None]
+    n_within = evidence.trials.sum() - evidence.trials.size
+    fit_MRK = (1.0 / variance_MRT) @ u_MTK**2 + np.log(variance_MRT).sum(axis=2)[:, :, None]
+    fit_MRK += n_within * np.log(rest_R)[:, None] + within_K / rest_R[:, None]
+    width_K, share_K = _choose(rng, -0.5 * fit_MRK)
+    gain_KT = np.sqrt(share_R[share_K, None] * prepared.size_MT[width_K])
+    variance_KT = gain_KT**2 + rest_R[share_K, None]
+    u_KT = u_MTK[width_K, :, np.arange(width_K.size)]
+    noise_KT = rng.standard_normal(u_KT.shape) * np.sqrt(rest_R[share_K, None] / variance_KT)
+    return x._replace(weight=gain_KT * u_KT / variance_KT + noise_KT, width=width_K, share=share_K)
+
+
 def _choose(rng: np.random.Generator, fit_MRK: Float) -> tuple[Int, Int]:
     """Draw a width and a share for each feature, with probabilities proportional to exp(fit)."""
     n_shares, n_features = fit_MRK.shape[1:]
@@ -201,7 +206,11 @@ def _choose(rng: np.random.Generator, fit_MRK: Float) -> tuple[Int, Int]:
 
 
 def move_grid(
-    rng: np.random.Generator, x: CopulaState, evidence: GateEvidence, prepared: Copula
+    rng: np.random.Generator,
+    x: CopulaState,
+    evidence: GateEvidence,
+    prepared: Copula,
+    shapes_of: Callable[..., Float] = shapes,
 ) -> CopulaState:
     """Draw (psi, rho) given the indicators and the whitened fields, hidden normals out.
 
@@ -210,7 +219,7 @@ def move_grid(
     edge_K = threshold(x.stick)
     fit_MRK = np.empty((prepared.width_M.size, prepared.share_R.size, x.width.size))
     for m in range(prepared.width_M.size):
-        shape_TK = shapes(x.weight, np.full_like(x.width, m), prepared)
+        shape_TK = shapes_of(x.weight, np.full_like(x.width, m), prepared)
         for r, share in enumerate(prepared.share_R):
             spread_K = np.full(x.width.size, np.sqrt(1.0 - share))
             log_chance(edge_K, np.sqrt(share) * shape_TK, spread_K, *evidence[:2], fit_MRK[m, r])
@@ -258,10 +267,14 @@ def move_sticks(
 
 
 def move_mass(
-    rng: np.random.Generator, x: CopulaState, evidence: GateEvidence, prepared: Copula
+    rng: np.random.Generator,
+    x: CopulaState,
+    evidence: GateEvidence,
+    prepared: Copula,
+    prior: tuple[float, float] = MASS_PRIOR,
 ) -> CopulaState:
     """Draw alpha ~ Gamma(a + K, b - sum_k log v_k)."""
-    shape, rate = MASS_PRIOR
+    shape, rate = prior
     return x._replace(mass=rng.gamma(shape + x.stick.size) / (rate - log_expit(x.stick).sum()))
 
 

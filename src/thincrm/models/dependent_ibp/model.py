@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from thincrm.errors import check_count
 from thincrm.levy import BetaProcess
@@ -12,6 +12,7 @@ from thincrm.models.dependent_ibp.copula import GaussianCopula
 from thincrm.models.dependent_ibp.copula_fields import CopulaState
 from thincrm.models.features.likelihood import FeatureLikelihood
 from thincrm.models.features.model import MOST_FEATURES, FeatureModel
+from thincrm.models.seeds import RandomState
 
 __all__ = ["DependentIBP"]
 
@@ -37,7 +38,7 @@ class DependentIBP(FeatureModel):
         range.
     shares : sequence of float
         Shares that the process may have of the variance of h; the rest is the row's own.
-    background, max_features, n_sweeps, n_draws, n_chains, random_state, n_threads, quiet
+    background, max_features, n_sweeps, n_draws, n_chains, max_rows, random_state, n_threads, quiet
         As in FeatureModel.
     """
 
@@ -58,7 +59,8 @@ class DependentIBP(FeatureModel):
         n_sweeps: int = 600,
         n_draws: int = 100,
         n_chains: int = 1,
-        random_state: Any = None,
+        max_rows: int | None = 300,
+        random_state: RandomState = None,
         n_threads: int | None = None,
         quiet: bool = False,
     ) -> None:
@@ -69,6 +71,7 @@ class DependentIBP(FeatureModel):
         self.n_sweeps = n_sweeps
         self.n_draws = n_draws
         self.n_chains = n_chains
+        self.max_rows = max_rows
         self.random_state = random_state
         self.n_threads = n_threads
         self.quiet = quiet

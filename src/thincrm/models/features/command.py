@@ -79,6 +79,7 @@ def features(
     ] = None,
     label: Annotated[str | None, typer.Option(help="Column with the names of the rows.")] = None,
     date_format: o.DateFormat = None,
+    encoding: o.Encoding = None,
     skip_bad: o.SkipBad = False,
     max_features: Annotated[
         int, typer.Option(help="Truncation: more features than needed.", min=1)
@@ -104,7 +105,7 @@ def features(
 
     check_run_place(out)
     how = TableColumns(
-        date, tuple(covariate or ()), tuple(column or ()), label, date_format, skip_bad
+        date, tuple(covariate or ()), tuple(column or ()), label, date_format, skip_bad, encoding
     )
     settings = work.FeatureSettings(
         max_features=max_features,

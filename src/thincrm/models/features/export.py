@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from thincrm.errors import check_count
 from thincrm.inference.diagnostics import spread_rows
 from thincrm.models.arviz_groups import Variables, gather, scalar_groups, time_coordinates
+from thincrm.models.atom_tables import flat
 from thincrm.models.features.results import FeatureResults
-from thincrm.models.tables import flat
 from thincrm.numerics.arrays import Float
 
 __all__ = ["FeatureExport"]

@@ -11,6 +11,7 @@ from thincrm.console.data_columns import TableColumns
 from thincrm.console.run_source import new_run
 from thincrm.console.show_run import keep_results, show_run
 from thincrm.console.voice import Voice, say_skipped
+from thincrm.data.reading.lines import UTF8
 from thincrm.models.features.model import FeatureModel
 from thincrm.models.features.table_source import read_rows
 from thincrm.models.features.terminal import FeatureTerminal
@@ -42,13 +43,15 @@ def fit_features(
 ) -> bool:
     """Fit a feature model, keep it in `out`, show it; tell whether it got to its end."""
     factor = thinning_named(thinning)
-    table = read_rows(path, how)
+    with voice.telling(f"reading {path.name}"):
+        table = read_rows(path, how)
     say_skipped(voice, table.skipped, table.first_skipped)
     n_rows, n_columns = table.values.shape
     missing = int(table.values.isna().to_numpy().sum())
     voice.say(f"{n_rows:,} rows, {n_columns:,} columns, {missing:,} missing cells.")
     model = FeatureModel(thinning=factor, **settings)
-    place = new_run(out, asdict(how) | {"source": path.name, "kind": "table"})
+    kept = {"encoding": how.encoding or UTF8, "source": path.name, "kind": "table"}
+    place = new_run(out, asdict(how) | kept)
     model.fit(table.values, t=table.t, out=place)
     keep_results(model, out)
     return show_run(voice, FeatureTerminal(), model, out, table.skipped)

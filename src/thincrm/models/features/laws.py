@@ -11,10 +11,11 @@ from thincrm.numerics.streams import fresh_key, new_stream
 from thincrm.numerics.threads import map_blocks
 from thincrm.numerics.variates import gaussian_from_precision
 
-__all__ = ["FEATURE_PRIOR", "NOISE_PRIOR", "draw_features", "draw_noise", "draw_scale"]
+__all__ = ["FEATURE_PRIOR", "NOISE_PRIOR", "Prior", "draw_features", "draw_noise", "draw_scale"]
 
-NOISE_PRIOR = (1.0, 0.1)  # Gamma(shape, rate) of 1 / sigma_p^2, in units of a column's variance
-FEATURE_PRIOR = (1.0, 1.0)  # of 1 / sigma_A^2
+Prior = tuple[float, float]  # Gamma(shape, rate)
+NOISE_PRIOR: Prior = (1.0, 0.1)  # of 1 / sigma_p^2, in units of a column's variance
+FEATURE_PRIOR: Prior = (1.0, 1.0)  # of 1 / sigma_A^2
 
 
 def draw_features(
@@ -58,15 +59,17 @@ def squared_error(sums: Sums, square_P: Float, feature_FP: Float) -> Float:
     return np.asarray(np.maximum(error_P, 0.0))
 
 
-def draw_noise(rng: np.random.Generator, cells_P: Float, error_P: Float) -> Float:
+def draw_noise(
+    rng: np.random.Generator, cells_P: Float, error_P: Float, prior: Prior = NOISE_PRIOR
+) -> Float:
     """Draw 1 / sigma_p^2 ~ Gamma(a + cells / 2, b + squared error / 2)."""
-    shape, rate = NOISE_PRIOR
+    shape, rate = prior
     return np.asarray(rng.gamma(shape + 0.5 * cells_P) / (rate + 0.5 * error_P))
 
 
-def draw_scale(rng: np.random.Generator, feature_KP: Float) -> float:
+def draw_scale(rng: np.random.Generator, feature_KP: Float, prior: Prior = FEATURE_PRIOR) -> float:
     """Draw 1 / sigma_A^2 ~ Gamma(a + K P / 2, b + sum A^2 / 2)."""
-    shape, rate = FEATURE_PRIOR
+    shape, rate = prior
     return float(
         rng.gamma(shape + 0.5 * feature_KP.size) / (rate + 0.5 * float((feature_KP**2).sum()))
     )

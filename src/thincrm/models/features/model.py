@@ -10,10 +10,12 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import validate_data
 
-from thincrm.data.covariates import Covariates
-from thincrm.data.tables import as_numbers, column_names, refuse_infinite, scale_of
+from thincrm.data.covariates import CovariateLike, Covariates
+from thincrm.data.notes import refuse_empty
+from thincrm.data.table_values import TableLike, as_numbers, column_names, refuse_infinite, scale_of
 from thincrm.errors import InvalidInput, check_count
 from thincrm.levy import BetaProcess
+from thincrm.levy.process import LevyProcess
 from thincrm.models.base import Factors, Parts
 from thincrm.models.features.draw import FeatureDraw
 from thincrm.models.features.export import FeatureExport
@@ -30,10 +32,11 @@ from thincrm.models.features.storage import FeatureFiles
 from thincrm.models.features.tables import FeatureTables
 from thincrm.models.given_rows import refuse_other_order
 from thincrm.models.reported import refuse_options
-from thincrm.models.seeds import seed_of
+from thincrm.models.seeds import RandomState, seed_of
 from thincrm.numerics.arrays import Float
 from thincrm.report.page import Page
 from thincrm.thinning import SigmoidGP
+from thincrm.thinning.member import ThinningFunction
 
 __all__ = ["MOST_FEATURES", "FeatureModel"]
 
@@ -86,6 +89,9 @@ class FeatureModel(
         Independent chains.
     learn : bool
         Learn the Lévy measure's parameters too.
+    max_rows : int or None
+        Curves are followed at so many distinct covariates at most, those of neighbours pooled; the
+        rows keep their own. None: at all of them.
     random_state : int, RandomState or None
         The same int gives the same bits, on any number of threads.
     n_threads : int or None
@@ -119,8 +125,8 @@ class FeatureModel(
 
     def __init__(
         self,
-        levy: Any = None,
-        thinning: Any = None,
+        levy: LevyProcess | None = None,
+        thinning: ThinningFunction | None = None,
         *,
         gates: Literal["observation", "row"] = "observation",
         weights: Literal["binary", "real"] = "binary",
@@ -130,7 +136,8 @@ class FeatureModel(
         n_draws: int = 100,
         n_chains: int = 1,
         learn: bool = True,
-        random_state: Any = None,
+        max_rows: int | None = 300,
+        random_state: RandomState = None,
         n_threads: int | None = None,
         quiet: bool = False,
     ) -> None:
@@ -144,6 +151,7 @@ class FeatureModel(
         self.n_draws = n_draws
         self.n_chains = n_chains
         self.learn = learn
+        self.max_rows = max_rows
         self.random_state = random_state
         self.n_threads = n_threads
         self.quiet = quiet
@@ -154,7 +162,12 @@ class FeatureModel(
         return tags
 
     def fit(
-        self, X: Any, y: Any = None, *, t: Any = None, out: str | PathLike[str] | None = None
+        self,
+        X: TableLike,
+        y: object = None,
+        *,
+        t: CovariateLike | None = None,
+        out: str | PathLike[str] | None = None,
     ) -> Self:
         """Fit to a table X (rows by columns, NaN where a cell is missing) with covariates t.
 
@@ -186,8 +199,9 @@ class FeatureModel(
         self.shares_ = self._tables.shares(0.9)
         self._n_features_out = self._tables.n_features
 
-    def _values(self, X: Any, *, reset: bool) -> Float:
+    def _values(self, X: TableLike, *, reset: bool) -> Float:
         """Return checked values; remember (reset) or check the columns."""
+        refuse_empty(X, "Y", "rows")
         checked = validate_data(
             self, as_numbers(X), reset=reset, dtype=np.float64, ensure_all_finite=False
         )
@@ -215,7 +229,7 @@ class FeatureModel(
             thinning = SigmoidGP((1.0, 4.0, 16.0), 0.0, 1.0, 2.0, max_centres=20)
         n_features = check_count("max_features", self.max_features, most=MOST_FEATURES)
         if n_features <= levy.mass:
-            levy = replace(levy, mass=0.5 * n_features)
+            levy = replace(levy, mass=0.5 * n_features)  # type: ignore[type-var]
         shared = self.gates == "row" and thinning.varies
         likelihood = FeatureLikelihood(shared, self.weights == "real", bool(self.background))
         return Factors(levy, thinning, likelihood, n_features)
@@ -240,6 +254,8 @@ class FeatureModel(
         refuse_options(options, "feature")
         return feature_page(self)
 
-    def fit_transform(self, X: Any, y: Any = None, *, t: Any = None) -> Float:
+    def fit_transform(
+        self, X: TableLike, y: object = None, *, t: CovariateLike | None = None
+    ) -> Float:
         """Fit, then return the rows' usages of the features."""
         return self.fit(X, y, t=t).transform(X, t=t)

@@ -10,17 +10,17 @@ import pandas as pd
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from thincrm.data.covariates import Covariates, covariates
-from thincrm.data.tables import Scale, like
+from thincrm.data.covariates import CovariateLike, Covariates, covariates
+from thincrm.data.table_values import Scale, TableLike, like
 from thincrm.errors import check_count
 from thincrm.levy.special import log_rest
+from thincrm.models.atom_tables import band
 from thincrm.models.base import Model
 from thincrm.models.features.draw import FeatureDraw
 from thincrm.models.features.kernel import Features, Table, as_table
 from thincrm.models.features.rows import Rows, draw_rows, features_at, log_likelihood, row_items
 from thincrm.models.features.tables import FeatureTables
 from thincrm.models.given_rows import Imputation, times_of
-from thincrm.models.tables import band
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import using_threads
@@ -37,8 +37,6 @@ class FeatureResults(Model):
     """Results of a fitted `FeatureModel`."""
 
     covariates_: Covariates
-    thinning_: Any
-    prepared_: Any
     scale_: Scale
     shared_: bool
     draws_: list[FeatureDraw]
@@ -48,7 +46,7 @@ class FeatureResults(Model):
     n_threads: int | None
     _tables: FeatureTables
 
-    def activation(self, t: Any = None, level: float = 0.9) -> pd.DataFrame:
+    def activation(self, t: CovariateLike | None = None, level: float = 0.9) -> pd.DataFrame:
         """Return each feature's probability of being open, and of being used, with bands.
 
         Columns: feature, t, mean, lower, upper (of p, the gate), usage, usage_lower, usage_upper
@@ -60,7 +58,7 @@ class FeatureResults(Model):
         rows = self.covariates_.rows if t is None else self.covariates_.encode(t)
         return self._tables.activation(self.covariates_, rows, level, self._log_odds)
 
-    def transform(self, X: Any, t: Any = None) -> Float:
+    def transform(self, X: TableLike, t: CovariateLike | None = None) -> Float:
         """Return (N, K) how much each row uses each feature, given its seen cells.
 
         Binary weights: the probability; real weights: the expected weight. Rows may be old or
@@ -75,7 +73,9 @@ class FeatureResults(Model):
                 total[:, here] += rows[0].usage[:, found[here]] * sign[here]
         return np.asarray(total[np.argsort(order)] / len(self._places()))
 
-    def impute(self, X: Any, t: Any = None, level: float = 0.9) -> Imputation:
+    def impute(
+        self, X: TableLike, t: CovariateLike | None = None, level: float = 0.9
+    ) -> Imputation:
         """Return X without holes: `.mean`, `.lower`, `.upper`, each shaped and labelled like X.
 
         A hole's law is that of a new value: usages given the row's seen cells and covariate, and
@@ -123,15 +123,15 @@ class FeatureResults(Model):
         mean, low, high = (self.scale_.back(part[back]) for part in (total / count, lower, upper))
         return mean, low, high
 
-    def sample_predictive(self, t: Any = None, n_samples: int = 1) -> Float:
+    def sample_predictive(self, t: CovariateLike | None = None, n_samples: int = 1) -> Float:
         """Return (n_samples, N, P) new tables at covariates t, in the columns' units.
 
         Each comes from one of the kept draws. None: the covariates of the fit.
         """
         check_is_fitted(self)
         n_samples = check_count("n_samples", n_samples)
-        times = self.covariates_.rows[self.covariates_.row] if t is None else None
-        times = self.covariates_.encode(t) if times is None else times
+        known = self.covariates_
+        times = known.observed() if t is None else known.encode(t)
         known, order = self._grouped(times)
         back = np.argsort(order)
         out = np.empty((n_samples, len(times), len(self.columns_)))
@@ -148,7 +148,7 @@ class FeatureResults(Model):
             out[s] = self.scale_.back((rows.mean(features) + noise)[back])
         return out
 
-    def score(self, X: Any, y: Any = None, *, t: Any = None) -> float:
+    def score(self, X: TableLike, y: object = None, *, t: CovariateLike | None = None) -> float:
         """Return the mean over rows of log p(seen cells | t), of new rows, averaged over draws.
 
         In nats, of values in the columns' units. By annealed importance sampling: a few draws
@@ -170,12 +170,12 @@ class FeatureResults(Model):
 
     # -- rows, old or new -------------------------------------------------------------------------
 
-    def _rows(self, X: Any, t: Any) -> tuple[tuple[Rows, Covariates], Float]:
+    def _rows(self, X: TableLike, t: CovariateLike | None) -> tuple[tuple[Rows, Covariates], Float]:
         check_is_fitted(self)
         value = self._values(X, reset=False)
         return self._sorted_rows(value, self._times(X, t, len(value)))
 
-    def _times(self, X: Any, t: Any, n_rows: int) -> Float:
+    def _times(self, X: TableLike, t: CovariateLike | None, n_rows: int) -> Float:
         """Return the (N, C) encoded covariates of rows."""
         return times_of(self.covariates_, self.thinning_.varies, X, t, n_rows)
 
@@ -217,14 +217,17 @@ class FeatureResults(Model):
         log_odds = self._log_odds(draw, known.rows)
         if not self.shared_:
             return log_odds
-        fitted = {tuple(row): t for t, row in enumerate(self.covariates_.rows)}
+        at = self.covariates_
+        fitted = {tuple(row): t for t, row in enumerate(at.rows)}
+        if at.own is not None:
+            fitted |= {tuple(own): t for own, t in zip(at.own, at.row, strict=True)}
         place = np.array([fitted.get(tuple(row), -1) for row in known.rows])
         hits = np.where(place[:, None] >= 0, draw.hits[place], 0)
         trials = np.where(place >= 0, self.covariates_.trials[place], 0)
         silent = log_odds + np.outer(trials, log_rest(draw.log_mass))
         return np.where(hits > 0, np.inf, silent)
 
-    def _values(self, X: Any, *, reset: bool) -> Float:
+    def _values(self, X: TableLike, *, reset: bool) -> Float:
         raise NotImplementedError
 
     def _table(self, value: Float, at: Covariates, shared: bool) -> Table:

@@ -7,7 +7,6 @@ sweep's own kernel, which knows no globals but those it is given.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from scipy.special import log_expit
@@ -79,7 +78,7 @@ class Rows:
 
 
 def draw_rows(
-    rng: np.random.Generator, features: Features, start_G: Any, row_G: Any
+    rng: np.random.Generator, features: Features, start_G: Int, row_G: Int
 ) -> tuple[np.ndarray, Float]:
     """Draw usages and weights from their prior: gates, then rows behind open ones."""
     n_rows, n_used = int(start_G[-1]), features.log_mass_K.size

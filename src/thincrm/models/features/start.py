@@ -70,7 +70,7 @@ def start_state(
 def _start_on_one(rng: np.random.Generator, problem: FeatureProblem) -> FeatureState:
     """Start on the middle shard alone; rows of the others then take up what was found."""
     middle = len(problem.shards) // 2
-    one = (problem.shards[middle],)
+    one = (replace(problem.shards[middle], first=0),)  # its rows are all there are
     nothing: tuple[None, ...] = (None,)
     facts = problem.engine.map(_facts, one, nothing, None)[1][0]
     trials = problem.engine.map(_trials, one, nothing, None)[1][0]

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from thincrm.data.tables import Scale
+from thincrm.data.table_values import Scale
 from thincrm.files.checks import floats, is_count, need, places, positive
 from thincrm.inference.run_log import ChainState
-from thincrm.models.checks import check_scalars
 from thincrm.models.codec import pack_words, unpack_words
 from thincrm.models.features.draw import FeatureDraw
 from thincrm.models.features.state import FeatureEvidence, FeatureGlobals, FeatureLocal
+from thincrm.models.file_checks import check_scalars
 from thincrm.models.stored import StoredModel
 from thincrm.numerics.arrays import Float, Int
 from thincrm.ports import State
@@ -28,7 +28,7 @@ class FeatureFiles(StoredModel):
 
     background: bool
     columns_: pd.Index
-    feature_names_in_: Any
+    feature_names_in_: np.ndarray
     n_features_in_: int
     scale_: Scale
     values_: Float
@@ -70,7 +70,9 @@ class FeatureFiles(StoredModel):
         places(hits, (len(trials), self._factors().n_atoms), np.inf, "the rows that use features")
         need(np.all(hits <= trials[:, None]), "the rows that use features")
 
-    def _check_features(self, found: Any, log_mass: Any, x: Any) -> None:
+    def _check_features(
+        self, found: FeatureDraw | FeatureGlobals, log_mass: Float, x: object
+    ) -> None:
         """Refuse features, noise, masses and curves that this model could not have."""
         n_columns, n_features = self.values_.shape[1], self._factors().n_atoms
         floats(found.feature, (n_features + bool(self.background), n_columns), "the features")

@@ -22,6 +22,9 @@ from thincrm.levy.learning import learn, learn_concentration
 from thincrm.levy.special import log_rest
 from thincrm.models.features.kernel import Features, Sums, Table, redraw_rows
 from thincrm.models.features.laws import (
+    FEATURE_PRIOR,
+    NOISE_PRIOR,
+    Prior,
     draw_features,
     draw_noise,
     draw_scale,
@@ -85,14 +88,18 @@ def redraw_features(
 
 
 def redraw_variances(
-    rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
+    rng: np.random.Generator,
+    problem: FeatureProblem,
+    state: FeatureState,
+    noise_prior: Prior = NOISE_PRIOR,
+    feature_prior: Prior = FEATURE_PRIOR,
 ) -> FeatureState:
     """Redraw the variance of every column's noise, and that of the features."""
     own, facts = state.own, problem.facts
     error_P = squared_error(state.evidence.sums, facts.square_P, own.feature)
     return state.with_own(
-        noise=draw_noise(rng, facts.seen_P, error_P),
-        scale=draw_scale(rng, own.feature[: problem.n_atoms]),
+        noise=draw_noise(rng, facts.seen_P, error_P, noise_prior),
+        scale=draw_scale(rng, own.feature[: problem.n_atoms], feature_prior),
     )
 
 

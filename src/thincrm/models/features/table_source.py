@@ -8,6 +8,7 @@ from pathlib import Path
 from thincrm.console.data_columns import TableColumns
 from thincrm.console.run_source import kept_reading
 from thincrm.data.reading import Table, read_table
+from thincrm.data.reading.lines import UTF8
 from thincrm.errors import InvalidInput
 from thincrm.models.features.model import FeatureModel
 
@@ -25,6 +26,7 @@ def read_rows(path: Path, how: TableColumns) -> Table:
         date=how.date,
         label=how.label,
         date_format=how.date_format,
+        encoding=how.encoding or UTF8,
         skip_bad=how.skip_bad,
     )
 
@@ -44,6 +46,7 @@ def read_new_rows(run: Path, model: FeatureModel, path: Path, how: TableColumns)
         columns=tuple(str(name) for name in model.columns_),
         label=how.label or _name(before, "label"),
         date_format=how.date_format or _name(before, "date_format"),
+        encoding=how.encoding or _name(before, "encoding"),
     )
     return read_rows(path, how)
 

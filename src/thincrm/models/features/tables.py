@@ -11,9 +11,9 @@ import pandas as pd
 from scipy.special import expit
 
 from thincrm.data.covariates import Covariates
-from thincrm.data.tables import Scale
+from thincrm.data.table_values import Scale
+from thincrm.models.atom_tables import band, time_columns
 from thincrm.models.features.draw import FeatureDraw, match_features
-from thincrm.models.tables import band, time_columns
 from thincrm.numerics.arrays import Float, Int
 
 __all__ = ["FeatureTables"]

@@ -54,14 +54,17 @@ class FeatureTerminal(ModelTerminal[FeatureModel]):
         self, command: RunCommand, model: FeatureModel, table: Path, how: TableColumns, level: float
     ) -> None:
         """Write each missing cell with its mean and interval."""
-        found = read_new_rows(command.run, model, table, how)
+        with command.voice.telling(f"reading {table.name}"):
+            found = read_new_rows(command.run, model, table, how)
         filled = model.impute(found.values, t=found.t, level=level)
         missing = found.values.isna().to_numpy()
         row, column = np.nonzero(missing)
-        index = found.values.index
+        index, lines = found.values.index, found.lines
+        named = {} if index is lines else {str(index.name): index[row]}
         cells = pd.DataFrame(
             {
-                str(index.name): index[row],
+                str(lines.name): lines[row],  # names may repeat
+                **named,
                 "column": found.values.columns[column],
                 "mean": np.asarray(filled.mean)[missing],
                 "lower": np.asarray(filled.lower)[missing],
@@ -69,7 +72,7 @@ class FeatureTerminal(ModelTerminal[FeatureModel]):
             }
         )
         write_csv(cells, command.out, float_format="%.6g")
-        shown = plain_table(str(index.name), "column", "mean", "from", "to")
+        shown = plain_table(str(lines.name), *named, "column", "mean", "from", "to")
         for values in cells.head(MOST_SHOWN).itertuples(index=False):
             shown.add_row(*map(value_text, values))
         width = f"intervals of {100 * level:g} %"
@@ -80,7 +83,7 @@ class FeatureTerminal(ModelTerminal[FeatureModel]):
     ) -> dict[str, float]:
         """Return errors and coverage at held-out cells, and the error of column means."""
         known, values = model.covariates_, model.values_
-        t = known.labels(known.rows[known.row])
+        t = known.labels(known.observed())
         hidden = ~np.isnan(values) & (np.random.default_rng(seed).random(values.shape) < share)
         if not hidden.any():
             raise InvalidInput("No cell is held out: raise --heldout.")

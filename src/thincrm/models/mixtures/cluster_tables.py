@@ -15,10 +15,10 @@ import pandas as pd
 from scipy.special import expit
 
 from thincrm.data.covariates import Covariates
-from thincrm.models.curves import first_last
+from thincrm.models.atom_tables import band, time_columns
+from thincrm.models.curve_shapes import first_last
 from thincrm.models.mixtures.draws import MixtureDraw
 from thincrm.models.mixtures.partition import Partition, contingency
-from thincrm.models.tables import band, time_columns
 from thincrm.numerics.arrays import Float, Int
 
 __all__ = ["ClusterTables", "mean_and_band"]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from thincrm.data.tables import Scale, scale_of
+from thincrm.data.table_values import Scale, scale_of
 from thincrm.errors import InvalidInput
 from thincrm.numerics.arrays import Bool, Float, Int
 

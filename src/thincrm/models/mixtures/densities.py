@@ -10,13 +10,13 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.errors import InvalidInput
+from thincrm.models.atom_tables import band, time_columns
 from thincrm.models.mixtures.cells import ColumnLaw
 from thincrm.models.mixtures.clusters import Params
 from thincrm.models.mixtures.draws import MixtureDraw
 from thincrm.models.mixtures.new_rows import MixtureRows
 from thincrm.models.mixtures.partition import spread
 from thincrm.models.mixtures.predict import mixture_cdf, mixture_quantile
-from thincrm.models.tables import band, time_columns
 from thincrm.numerics.arrays import Float
 
 __all__ = ["MixtureDensities"]

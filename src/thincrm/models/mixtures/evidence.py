@@ -74,14 +74,19 @@ def mass_evidence(
     log_odds: Float,
     log_mass: Float,
 ) -> MassEvidence:
-    """Draw shared gates that are silent, r ~ Bernoulli(s(V)); return hits and exposure."""
+    """Draw shared gates that are silent, r ~ Bernoulli(s(V)); return hits and exposure.
+
+    shared        hits n_k, exposure Σ_t V_t r_tk
+    weighted      hits n_k, exposure Σ_t V_t p_tk: rejected rings, which x needs, are summed out
+                  (given them a mass that is shut at most rows would hardly move)
+    observation   hits n_k, exposure Σ_n u_n r_nk
+    """
     n_atoms, hits = log_mass.size, evidence.counts.sum(0)
     if gating == "observation":
         return MassEvidence.of(n_atoms, hits=hits, exposure=evidence.pace * evidence.exposure)
     clock = evidence.pace * evidence.clock
     if gating == "weighted":
-        hits = hits + evidence.gates.sum(0)
-        return MassEvidence.of(n_atoms, hits=hits, exposure=float(clock.sum()))
+        return MassEvidence.of(n_atoms, hits=hits, exposure=clock @ expit(log_odds))
     with np.errstate(invalid="ignore"):
         chance = expit(log_odds - np.outer(clock, np.exp(log_mass)))
     opened = (evidence.counts > 0) | (rng.random(chance.shape) < chance)

@@ -16,7 +16,7 @@ from thincrm.models.mixtures.columns import found_kinds
 from thincrm.models.mixtures.model import MixtureModel
 from thincrm.models.mixtures.table_source import read_rows
 from thincrm.models.mixtures.terminal import MixtureTerminal
-from thincrm.thinning.base import member_named
+from thincrm.thinning.member import member_named
 
 __all__ = ["ClusterSettings", "assign_rows", "fit_clusters"]
 

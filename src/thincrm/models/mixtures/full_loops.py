@@ -9,8 +9,8 @@ import numpy as np
 
 from thincrm.models.mixtures.tables import TableRows, draw_weight, log_row
 from thincrm.numerics.arrays import Float
+from thincrm.numerics.cholesky import factor, log_det_factor, solve_factor, solve_transposed
 from thincrm.numerics.compiled import compiled
-from thincrm.numerics.linear import factor, log_det_factor, solve_factor, solve_transposed
 from thincrm.numerics.streams import new_stream
 from thincrm.numerics.variates import gamma, normal
 

@@ -109,6 +109,19 @@ def _sum_of_others(open_K: np.ndarray, weight_K: np.ndarray, k: int) -> float:
 
 
 @compiled
+def _pick_open(state: np.ndarray, open_K: np.ndarray, weight_K: np.ndarray) -> int:
+    """Return an open index drawn with probabilities proportional to weight_K."""
+    left, choice = uniform(state) * _sum_of_others(open_K, weight_K, -1), 0
+    for k in range(open_K.size):
+        if open_K[k] and weight_K[k] > 0.0:
+            choice = k
+            left -= weight_K[k]
+            if left <= 0.0:
+                break
+    return choice
+
+
+@compiled
 def _gate_odds(
     k: int, odds: float, others: float, mass: float, size: int, open_K: np.ndarray,
     weight_RK: np.ndarray, total_R: np.ndarray, rest_R: np.ndarray,
@@ -192,6 +205,9 @@ def pick_shared(
                 opened = others + (mass_K[k] if is_open else 0.0)
             open_K[k] = is_open
         for i in range(size):
+            if total_R[i] > _SMALL:  # f has not underflowed in the open clusters
+                label_N[begin + i] = _pick_open(state, open_K, weight_RK[i])
+                continue
             for k in range(n_atoms):
                 log_K[k] = -np.inf
                 if open_K[k]:

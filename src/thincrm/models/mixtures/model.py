@@ -12,7 +12,7 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import validate_data
 
 from thincrm.data.covariates import Covariates
-from thincrm.data.tables import as_numbers, column_names, refuse_infinite
+from thincrm.data.table_values import as_numbers, column_names, refuse_infinite
 from thincrm.errors import InvalidInput, InvalidType, check_count
 from thincrm.levy import GammaProcess
 from thincrm.models.base import Factors, Parts

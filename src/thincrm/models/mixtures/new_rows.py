@@ -12,13 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import covariates
 from thincrm.errors import check_count
+from thincrm.models.atom_tables import band
 from thincrm.models.given_rows import Imputation, times_of
 from thincrm.models.mixtures.clusters import Rows, take_rows
 from thincrm.models.mixtures.draws import MixtureDraw
 from thincrm.models.mixtures.predict import log_joint_density
 from thincrm.models.mixtures.results import MixtureResults
 from thincrm.models.mixtures.weights import draw_gates
-from thincrm.models.tables import band
 from thincrm.numerics.arrays import Bool, Float, Int
 from thincrm.numerics.streams import fresh_key, sweep_generator
 from thincrm.numerics.threads import using_threads

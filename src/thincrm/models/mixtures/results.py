@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, check_between
+from thincrm.models.atom_tables import band, time_columns
 from thincrm.models.base import Model
 from thincrm.models.mixtures.cells import Cells
 from thincrm.models.mixtures.cluster_tables import ClusterTables, mean_and_band
@@ -20,7 +21,6 @@ from thincrm.models.mixtures.draws import MixtureDraw, predictive_weights
 from thincrm.models.mixtures.evidence import Gating
 from thincrm.models.mixtures.partition import CredibleBall, spread
 from thincrm.models.mixtures.weights import seen_weights
-from thincrm.models.tables import band, time_columns
 from thincrm.numerics.arrays import Bool, Float, Int
 
 __all__ = ["MixtureResults"]

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from thincrm.data.tables import Scale
+from thincrm.data.table_values import Scale
 from thincrm.files.checks import floats, is_count, need, places, positive
 from thincrm.inference.run_log import ChainState
-from thincrm.models.checks import check_like, check_scalars
 from thincrm.models.codec import pack_words, unpack_words
+from thincrm.models.file_checks import check_like, check_scalars
 from thincrm.models.mixtures.columns import KINDS, Layout
 from thincrm.models.mixtures.draws import MixtureDraw
 from thincrm.models.mixtures.evidence import MixtureEvidence

@@ -11,14 +11,16 @@ from scipy import sparse
 
 from thincrm.data.counts import Tokens
 from thincrm.files.checks import floats, is_count, need, places, positive
-from thincrm.models.checks import check_scalars
 from thincrm.models.codec import LEVY
+from thincrm.models.file_checks import check_scalars
 from thincrm.models.topics.draw import TopicDraw
+from thincrm.models.topics.likelihood import CountFactor
 from thincrm.models.topics.state import TopicGlobals, TopicLocal, TopicState
 from thincrm.models.topics.usage import MOST_SHAPE, TopicEvidence, Usage, padded
 from thincrm.models.topics.usage_counts import DocumentTopics
 from thincrm.numerics.arrays import Int
-from thincrm.ports import State
+from thincrm.ports import LevyMeasure, State
+from thincrm.thinning.member import ThinningFunction
 
 __all__ = ["Frame", "check_draw", "check_state"]
 
@@ -27,10 +29,10 @@ __all__ = ["Frame", "check_draw", "check_state"]
 class Frame:
     """The factors and sizes that draws and states must fit."""
 
-    levy: Any
-    thinning: Any
-    likelihood: Any
-    prepared: Any
+    levy: LevyMeasure
+    thinning: ThinningFunction
+    likelihood: CountFactor
+    prepared: object
     n_topics: int
     n_background: int
     n_words: int

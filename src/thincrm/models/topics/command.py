@@ -56,6 +56,7 @@ def topics(
     covariate: o.Covariates = None,
     metadata: o.Metadata = None,
     date_format: o.DateFormat = None,
+    encoding: o.Encoding = None,
     skip_bad: o.SkipBad = False,
     words: Annotated[Path | None, typer.Option(help="Vocabulary file, one word per line.")] = None,
     stop_words: Annotated[
@@ -97,7 +98,7 @@ def topics(
 
     check_run_place(out)
     how = DocumentColumns(
-        text, date, tuple(covariate or ()), metadata, date_format, skip_bad, words
+        text, date, tuple(covariate or ()), metadata, date_format, skip_bad, words, encoding
     )
     chosen = work.WordChoice(
         min_count=min_count,

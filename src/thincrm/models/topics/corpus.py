@@ -11,6 +11,7 @@ import pandas as pd
 from thincrm.console.data_columns import DocumentColumns
 from thincrm.console.run_source import kept_reading
 from thincrm.data.reading import Counts, is_counts, read_counts, read_texts
+from thincrm.data.reading.lines import UTF8
 from thincrm.data.reading.rows import column_names
 from thincrm.errors import InvalidInput
 from thincrm.models.topics.model import TopicModel
@@ -54,6 +55,7 @@ def read_corpus(
         how.covariates,
         metadata=how.metadata,
         date_format=how.date_format,
+        encoding=how.encoding or UTF8,
         skip_bad=how.skip_bad,
     )
     index, reading = found.table.index, _kept(how, path, "texts")
@@ -62,7 +64,8 @@ def read_corpus(
 
 def _kept(how: DocumentColumns, path: Path, kind: str) -> dict[str, object]:
     """Return how documents were read, to be kept with the run."""
-    return asdict(how) | {"text": how.text or "text", "source": path.name, "kind": kind}
+    usual = {"text": how.text or "text", "encoding": how.encoding or UTF8}
+    return asdict(how) | usual | {"source": path.name, "kind": kind}
 
 
 def _read_counts(path: Path, how: DocumentColumns, words: Path | Sequence[str] | None) -> Corpus:
@@ -70,7 +73,14 @@ def _read_counts(path: Path, how: DocumentColumns, words: Path | Sequence[str] |
     n_documents = counts.counts.shape[0]
     t = None
     if how.metadata is not None:
-        t = read_texts(how.metadata, None, how.date, how.covariates, date_format=how.date_format).t
+        t = read_texts(
+            how.metadata,
+            None,
+            how.date,
+            how.covariates,
+            date_format=how.date_format,
+            encoding=how.encoding or UTF8,
+        ).t
         if t is not None and len(t) != n_documents:
             raise InvalidInput(
                 f"{how.metadata.name} has {len(t)} rows but {path.name} {n_documents} "
@@ -102,8 +112,11 @@ def read_new_documents(
         raise InvalidInput(f"--words goes with counts, and {corpus} holds none.")
     before = kept_reading(run)
     known = [str(word) for word in model.vocabulary_] if how.words is None else how.words
-    if how.text is None:
-        how = replace(how, text=str(before.get("text") or "text"))
+    how = replace(
+        how,
+        text=how.text or str(before.get("text") or "text"),
+        encoding=how.encoding or str(before.get("encoding") or UTF8),
+    )
     if dated and not (how.date or how.covariates):
         table = how.metadata or (None if has_counts or corpus.is_dir() else corpus)
         how = how if table is None else _with_dates_of_run(before, table, how)
@@ -114,7 +127,7 @@ def _with_dates_of_run(
     before: dict[str, object], table: Path, how: DocumentColumns
 ) -> DocumentColumns:
     """Return reading that takes the run's own date or covariate columns if the table has them."""
-    there = column_names(table)
+    there = column_names(table, how.encoding or UTF8)
     date, columns = before.get("date"), before.get("covariates")
     if isinstance(date, str) and date in there:
         form = how.date_format or before.get("date_format")

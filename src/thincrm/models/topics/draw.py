@@ -49,12 +49,12 @@ class TopicDraw:
 
     chain: int
     sweep: int
-    words: Any
+    words: sparse.csc_array
     concentration: float
     usage: Usage
     log_odds: Float
     x: Any
-    documents: Any
+    documents: sparse.csr_array
     scalars: dict[str, float]
     burstiness: float = 0.0
     labels: np.ndarray | None = None
@@ -102,7 +102,7 @@ def match_topics(reference: TopicDraw, draw: TopicDraw) -> Int:
     return found
 
 
-def document_topics(n_used: Int, topic: Int, size: Int, n_topics: int) -> Any:
+def document_topics(n_used: Int, topic: Int, size: Int, n_topics: int) -> sparse.csr_array:
     """Return the (D, K) sparse counts of given pairs."""
     start = np.concatenate([[0], np.cumsum(n_used)])
     return sparse.csr_array((size, topic, start), shape=(n_used.size, n_topics))

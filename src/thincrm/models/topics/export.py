@@ -10,9 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from thincrm.files import write_file
 from thincrm.inference.diagnostics import Diagnostics
-from thincrm.models import arviz_groups
-from thincrm.models.tables import flat
+from thincrm.models.arviz_groups import gather
+from thincrm.models.atom_tables import flat
 from thincrm.models.topics import ldavis
+from thincrm.models.topics.arviz import topic_groups
 from thincrm.models.topics.predictions import TopicPredictions
 
 __all__ = ["TopicExport"]
@@ -60,8 +61,8 @@ class TopicExport(TopicPredictions, Diagnostics):
             The t dimension holds at most so many of the fit's covariates, evenly spread.
         """
         check_is_fitted(self)
-        groups = arviz_groups.topic_groups(self._tables, self.counts_, n_words, n_times, self.seed_)
-        return arviz_groups.gather(groups)
+        groups = topic_groups(self._tables, self.counts_, n_words, n_times, self.seed_)
+        return gather(groups)
 
     def to_pyldavis(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Return pyLDAvis's PreparedData; with a `path`, write its page there too.

@@ -55,14 +55,16 @@ def fit_topics(
 ) -> bool:
     """Fit a topic model, keep it in `out`, show it; tell whether it got to its end."""
     factor = thinning_named(thinning)
-    corpus = read_corpus(path, how, how.words)
+    with voice.telling(f"reading {path.name}"):
+        corpus = read_corpus(path, how, how.words)
     say_skipped(voice, corpus.skipped, corpus.first_skipped)
     model = TopicModel(thinning=factor, **settings)
     if isinstance(corpus.documents, Counts):
         counts, texts = corpus.documents, None
     else:
         texts = corpus.documents
-        counts, vectorizer = count_words(texts, **words)
+        with voice.telling("counting words"):
+            counts, vectorizer = count_words(texts, **words)
         # texts are counted here, once; the model keeps the vectoriser for new ones
         model.vectorizer = model.vectorizer_ = vectorizer
     voice.say("{:,} documents, {:,} words.".format(*counts.counts.shape))

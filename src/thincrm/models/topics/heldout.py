@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from thincrm.data.counts import as_counts, split_words, tokens
+from thincrm.data.counts import CountMatrix, as_counts, split_words, tokens
 from thincrm.errors import InvalidInput, check_between, either
 from thincrm.inference.driver import Watch
 from thincrm.models.topics.draw import TopicDraw
@@ -16,7 +16,9 @@ from thincrm.models.topics.predict.perplexity import PerplexitySoFar
 __all__ = ["hold_out", "watch_perplexity"]
 
 
-def hold_out(counts: Any, heldout: Any, seed: int) -> tuple[Any, Any]:
+def hold_out(
+    counts: CountMatrix, heldout: Any, seed: int
+) -> tuple[CountMatrix, CountMatrix | None]:
     """Return the counts to learn from and those that are held out (None: none).
 
     heldout: other counts of the same documents, or the share of every document's words to take
@@ -45,7 +47,7 @@ def hold_out(counts: Any, heldout: Any, seed: int) -> tuple[Any, Any]:
 
 
 def watch_perplexity(
-    row_D: np.ndarray, heldout: Any, counts: Any, draws: Sequence[TopicDraw]
+    row_D: np.ndarray, heldout: CountMatrix, counts: CountMatrix, draws: Sequence[TopicDraw]
 ) -> Watch:
     """Return what tells the perplexity of held-out words so far, `draws` already taken in."""
     so_far = PerplexitySoFar(row_D, heldout, tokens(counts))

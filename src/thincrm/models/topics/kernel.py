@@ -121,14 +121,11 @@ def redraw_documents(
     before = np.zeros(n_topics, np.uint32)
     lane, sum_P = np.empty(n_words * (n_topics // 16), np.float32), np.empty(n_words)
     half, quarter = np.empty(n_topics // 2, np.float32), np.empty(n_topics // 4, np.float32)
-    row = -1
+    row_P = np.full(n_words, -1, corpus.row_D.dtype)  # the row that sum_P and lane are of
     for i in range(first, stop):
         d = corpus.order_D[i]
         begin, end = unsigned(corpus.start_D[d]), unsigned(corpus.start_D[d + 1])
-        if corpus.row_D[d] != row:
-            row = corpus.row_D[d]
-            for p in range(n_words):
-                sum_P[p] = -1.0
+        row = corpus.row_D[d]
         at = unsigned(row) * width
         open_stream(state, key, corpus.item_D[d])
         n_used = _0
@@ -181,9 +178,9 @@ def redraw_documents(
                 excess[j] = max(full * fade_J[c] - unused[at + k], 0.0)
             here = p * width
             silent = sum_P[p]
-            if silent < 0.0:
+            if row_P[p] != row:
                 silent = fold(theta, here, unused, at, width, half, quarter, lane, p * lanes)
-                sum_P[p] = silent
+                sum_P[p], row_P[p] = silent, row
             a0, a1, a2, a3 = 0.0, 0.0, 0.0, 0.0
             for j in range(_0, n_used, _4):  # the excess is 0 beyond n_used
                 a0 += theta[here + used[j]] * excess[j]

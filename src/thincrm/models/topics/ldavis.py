@@ -10,23 +10,24 @@ from typing import Any
 import numpy as np
 from scipy.special import entr
 
+from thincrm.data.counts import CountMatrix
 from thincrm.errors import InvalidInput
 from thincrm.models.topics.tables import TopicTables
-from thincrm.numerics.arrays import Float
+from thincrm.numerics.arrays import ArrayLike, Float, Int
 
 __all__ = ["page", "prepare"]
 
 _FEWEST_TOPICS = 3
 
 
-def prepare(tables: TopicTables, counts: Any) -> Any:
+def prepare(tables: TopicTables, counts: CountMatrix) -> Any:
     """Return pyLDAvis's PreparedData; its topic k + 1 is topic k here (it counts from 1)."""
     if tables.n_topics < _FEWEST_TOPICS:
         raise InvalidInput(
             f"pyLDAvis maps topics on a plane and needs {_FEWEST_TOPICS} of them; the model has "
             f"{tables.n_topics}."
         )
-    length_D = np.asarray(counts.sum(axis=1)).reshape(-1)
+    length_D: Int = np.asarray(counts.sum(axis=1)).reshape(-1)
     said = np.flatnonzero(length_D > 0)
     share_DK = tables.document_shares()[said].toarray()
     share_DK /= share_DK.sum(axis=1, keepdims=True)
@@ -43,7 +44,7 @@ def prepare(tables: TopicTables, counts: Any) -> Any:
     )
 
 
-def plane(theta_KP: Any) -> Float:
+def plane(theta_KP: ArrayLike) -> Float:
     """Return (K, 2) classical scaling of the Jensen-Shannon divergences, as LDAvis does.
 
     By a symmetric eigenproblem: pyLDAvis's own solver can return complex numbers.

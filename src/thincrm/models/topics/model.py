@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from os import PathLike
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -13,15 +13,25 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import validate_data
 
-from thincrm.data.counts import as_counts, is_text, tokens
-from thincrm.data.covariates import Covariates
-from thincrm.data.reading.counts import same_words
+from thincrm.data.counts import (
+    CountedWords,
+    CountMatrix,
+    CountsLike,
+    Documents,
+    as_counts,
+    is_text,
+    tokens,
+)
+from thincrm.data.covariates import CovariateLike, Covariates
+from thincrm.data.notes import note_long_document, refuse_empty
+from thincrm.data.reading.read_counts import same_words
 from thincrm.errors import InvalidInput, check_count
 from thincrm.inference.driver import Watch
 from thincrm.inference.run_log import RunLog
 from thincrm.levy import GammaProcess
+from thincrm.levy.process import LevyProcess
 from thincrm.models.base import Factors, Model, Parts
-from thincrm.models.seeds import seed_of
+from thincrm.models.seeds import RandomState, seed_of
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.export import TopicExport
 from thincrm.models.topics.factors import (
@@ -30,14 +40,16 @@ from thincrm.models.topics.factors import (
     PoissonFactor,
 )
 from thincrm.models.topics.heldout import hold_out, watch_perplexity
-from thincrm.models.topics.likelihood import TopicLikelihood
+from thincrm.models.topics.likelihood import CountFactor, TopicLikelihood
 from thincrm.models.topics.state import TopicGlobals, TopicLocal, facts_of, shards_of
 from thincrm.models.topics.storage import TopicFiles
 from thincrm.models.topics.tables import TopicTables
 from thincrm.models.topics.usage import TopicEvidence, Usage
 from thincrm.models.topics.usage_counts import DocumentTopics
+from thincrm.numerics.arrays import Float
 from thincrm.report.page import Page
 from thincrm.thinning import Always, ProbitRVM, SigmoidGP
+from thincrm.thinning.member import ThinningFunction
 
 __all__ = ["TopicModel"]
 
@@ -87,6 +99,9 @@ class TopicModel(
         document are an urn of s balls. 0: not at all, as in the paper; None: learned.
     learn : bool
         Learn the Lévy measure's parameters too.
+    max_rows : int or None
+        Curves are followed at so many distinct covariates at most, those of neighbours pooled; the
+        documents keep their own. None: at all of them.
     random_state : int, RandomState or None
         The same int gives the same bits, on any number of threads.
     n_threads : int or None
@@ -130,9 +145,9 @@ class TopicModel(
 
     def __init__(
         self,
-        levy: Any = None,
-        thinning: Any = None,
-        likelihood: Any = None,
+        levy: LevyProcess | None = None,
+        thinning: ThinningFunction | None = None,
+        likelihood: CountFactor | None = None,
         *,
         max_topics: int | Literal["grow"] = 200,
         n_sweeps: int = 600,
@@ -142,7 +157,8 @@ class TopicModel(
         concentration: float | None = None,
         burstiness: float | None = None,
         learn: bool = True,
-        random_state: Any = None,
+        max_rows: int | None = 300,
+        random_state: RandomState = None,
         n_threads: int | None = None,
         vectorizer: Any = None,
         quiet: bool = False,
@@ -158,6 +174,7 @@ class TopicModel(
         self.concentration = concentration
         self.burstiness = burstiness
         self.learn = learn
+        self.max_rows = max_rows
         self.random_state = random_state
         self.n_threads = n_threads
         self.vectorizer = vectorizer
@@ -190,12 +207,12 @@ class TopicModel(
 
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: Documents,
+        y: object = None,
         *,
-        t: Any = None,
+        t: CovariateLike | None = None,
         out: str | PathLike[str] | None = None,
-        heldout: Any = None,
+        heldout: CountsLike | None = None,
     ) -> Self:
         """Fit to documents X (counts, or texts) with covariates t (numbers or dates).
 
@@ -226,6 +243,7 @@ class TopicModel(
                 "topics were silent.",
                 stacklevel=2,
             )
+        note_long_document(np.asarray(counts.sum(axis=1)).reshape(-1))
         self.covariates_ = self._covariates(t, counts.shape[0])
         self.seed_ = seed_of(self.random_state)
         self.counts_, self.heldout_ = hold_out(counts, heldout, self.seed_)
@@ -242,7 +260,7 @@ class TopicModel(
         self._tables = TopicTables(self.draws_, self.vocabulary_, self.covariates_)
         self._n_features_out = self._tables.n_topics
 
-    def _counts(self, X: Any, *, reset: bool) -> Any:
+    def _counts(self, X: Documents, *, reset: bool) -> CountMatrix:
         """Return checked counts; remember (reset) or check the words."""
         if is_text(X):
             if reset:
@@ -257,11 +275,13 @@ class TopicModel(
             if not hasattr(self, "vectorizer_"):
                 raise InvalidInput("X holds texts but the model was fitted to counts: pass counts.")
             return as_counts(self.vectorizer_.transform(X))
-        names = X.columns if isinstance(X, pd.DataFrame) else None
-        if hasattr(X, "vocabulary") and hasattr(X, "counts"):  # what the readers return
-            X, names = X.counts, X.vocabulary
+        names: pd.Index | None = X.columns if isinstance(X, pd.DataFrame) else None
+        if hasattr(X, "vocabulary") and hasattr(X, "counts"):
+            read = cast("CountedWords", X)
+            X, names = read.counts, read.vocabulary
             if not reset and names is not None:
                 same_words(names, self.vocabulary_)
+        refuse_empty(X, "X", "documents")
         checked = validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False
         )
@@ -292,7 +312,7 @@ class TopicModel(
                 f"n_background must be below max_topics ({n_topics}), got {n_background}."
             )
         if n_topics <= levy.mass and levy.support == 1.0:
-            levy = replace(levy, mass=0.5 * n_topics)
+            levy = replace(levy, mass=0.5 * n_topics)  # type: ignore[type-var]
         likelihood = TopicLikelihood(factor, self.concentration, self.burstiness)
         return Factors(levy, thinning, likelihood, n_topics, n_background)
 
@@ -311,6 +331,8 @@ class TopicModel(
 
         return topic_page(self, **options)
 
-    def fit_transform(self, X: Any, y: Any = None, *, t: Any = None) -> Any:
+    def fit_transform(
+        self, X: Documents, y: object = None, *, t: CovariateLike | None = None
+    ) -> Float:
         """Fit, then return the documents' shares of topics."""
         return self.fit(X, y, t=t).transform(X, t=t)

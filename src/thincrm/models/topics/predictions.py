@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from thincrm.data.counts import as_counts, tokens
+from thincrm.data.counts import CountMatrix, CountsLike, Documents, as_counts, tokens
+from thincrm.data.covariates import CovariateLike
 from thincrm.errors import InvalidInput
+from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.predict.dates import (
     cheap_log_score,
     log_likelihood_at,
@@ -31,16 +33,16 @@ _TRANSFORM, _DATES = 1, 2  # addresses of the random streams
 class TopicPredictions(TopicResults):
     """Predictions of a fitted `TopicModel`."""
 
-    draws_: Any
+    draws_: list[TopicDraw]
     row_: np.ndarray
-    heldout_: Any
+    heldout_: CountMatrix | None
     n_threads: int | None
 
-    def _counts(self, X: Any, *, reset: bool) -> Any:
+    def _counts(self, X: Documents, *, reset: bool) -> CountMatrix:
         """Return checked counts of documents."""
         raise NotImplementedError
 
-    def transform(self, X: Any, t: Any = None) -> Any:
+    def transform(self, X: Documents, t: CovariateLike | None = None) -> Float:
         """Return (D, K) the expected share of each topic in each document, new or old.
 
         Averaged over five draws, spread evenly over all, topics matched. Documents without t may
@@ -49,7 +51,7 @@ class TopicPredictions(TopicResults):
         check_is_fitted(self)
         counts = self._counts(X, reset=False)
         known = t is not None
-        rows = self._encode(t, counts.shape[0]) if known else self.covariates_.rows
+        rows = self.covariates_.rows if t is None else self._encode(t, counts.shape[0])
         documents = tokens(counts)
         items = document_items(documents)
         share = np.zeros((counts.shape[0], self._tables.n_topics))
@@ -59,9 +61,9 @@ class TopicPredictions(TopicResults):
                 odds = self._log_odds(draw, rows)
                 usage = infer_usage(rng, documents, odds, draw, known=known, items_D=items)
                 share[:, found >= 0] += usage[:, found[found >= 0]]
-        return share / np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
+        return np.asarray(share / np.maximum(share.sum(axis=1, keepdims=True), 1e-300))
 
-    def perplexity(self, heldout: Any = None) -> Perplexity:
+    def perplexity(self, heldout: CountsLike | None = None) -> Perplexity:
         """Return the perplexity of held-out counts of the fitted documents (`tc.split_words`).
 
         heldout: None: those of `fit(heldout=...)`. The result has `.value` and `.error` (Monte
@@ -78,7 +80,7 @@ class TopicPredictions(TopicResults):
                 self.draws_, self.row_, as_counts(heldout, "heldout"), tokens(self.counts_)
             )
 
-    def _heldout_scores(self, heldout: Any) -> Float:
+    def _heldout_scores(self, heldout: CountsLike) -> Float:
         with using_threads(self.n_threads):
             return heldout_log_likelihoods(
                 self.draws_, self.row_, as_counts(heldout, "heldout"), tokens(self.counts_)
@@ -86,8 +88,8 @@ class TopicPredictions(TopicResults):
 
     def predict_time(
         self,
-        X: Any,
-        candidates: Any = None,
+        X: Documents,
+        candidates: CovariateLike | None = None,
         *,
         method: Literal["gibbs", "particles", "cheap"] = "gibbs",
         n_draws: int = 20,
@@ -133,5 +135,5 @@ class TopicPredictions(TopicResults):
         return pd.DataFrame(chance, columns=self.covariates_.labels(times), index=_index(X))
 
 
-def _index(X: Any) -> Any:
+def _index(X: Documents) -> pd.Index | None:
     return X.index if isinstance(X, pd.DataFrame | pd.Series) else None

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from thincrm.data.covariates import Covariates
+from thincrm.data.counts import CountMatrix
+from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.errors import InvalidInput
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.tables import TopicTables
@@ -24,7 +25,7 @@ class TopicResults:
     covariates_: Covariates
     thinning_: Any
     prepared_: Any
-    counts_: Any
+    counts_: CountMatrix
     seed_: int
     _tables: TopicTables
 
@@ -38,7 +39,7 @@ class TopicResults:
         check_is_fitted(self)
         return pd.DataFrame(self._tables.word_tokens(), index=self._tables.vocabulary)
 
-    def activation(self, t: Any = None, level: float = 0.9) -> pd.DataFrame:
+    def activation(self, t: CovariateLike | None = None, level: float = 0.9) -> pd.DataFrame:
         """Return each topic's probability of being open through time, and its share of words.
 
         Columns: topic, t, mean, lower, upper (of the probability), share, share_lower,
@@ -93,7 +94,7 @@ class TopicResults:
         cuts = None if periods is None else self._encode(periods, None)[:, 0]
         return self._tables.representative(n_documents, cuts)
 
-    def _encode(self, t: Any, n_documents: int | None) -> Float:
+    def _encode(self, t: CovariateLike, n_documents: int | None) -> Float:
         values = self.covariates_.encode(t)
         if n_documents is not None and len(values) != n_documents:
             raise InvalidInput(

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from thincrm.data.counts import as_counts
+from thincrm.data.counts import CountMatrix, as_counts
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, check_positive
 from thincrm.files.checks import need
@@ -29,15 +29,15 @@ _HELDOUT = "heldout"  # only of a model that has some
 class TopicFiles(StoredModel):
     """Packing and unpacking of `TopicModel`."""
 
-    counts_: Any
-    heldout_: Any
+    counts_: CountMatrix
+    heldout_: CountMatrix | None
     burstiness: float | None
     covariates_: Covariates
     vocabulary_: pd.Index
     vectorizer: Any
     vectorizer_: Any
     n_features_in_: int
-    feature_names_in_: Any
+    feature_names_in_: np.ndarray
 
     def _pack_params(self) -> dict[str, Any]:
         params = super()._pack_params()
@@ -109,12 +109,12 @@ class TopicFiles(StoredModel):
         need(learned if self.burstiness is None else fixed, "the burstiness")
 
 
-def _can_be_nameless(counts: Any) -> bool:
+def _can_be_nameless(counts: CountMatrix) -> bool:
     """Tell whether so many words may be kept as a number: a small file must not claim billions."""
     return bool(counts.shape[1] <= _FREE_WORDS + _WORDS_PER_CELL * counts.nnz)
 
 
-def _checked_counts(found: Any) -> Any:
+def _checked_counts(found: Any) -> CountMatrix:
     need(isinstance(found, sparse.csr_array) and found.dtype == np.int64, "the counts")
     counts = as_counts(found)
     need(0 < counts.sum() < 2**62, "the counts")

@@ -33,7 +33,13 @@ from thincrm.models.topics.usage import (
     padded,
     token_rates,
 )
-from thincrm.models.topics.words import draw_topics, redraw_burstiness, redraw_concentration
+from thincrm.models.topics.words import (
+    URN_LAW,
+    UrnLaw,
+    draw_topics,
+    redraw_burstiness,
+    redraw_concentration,
+)
 from thincrm.numerics.arrays import Bool, Float, Int
 from thincrm.numerics.streams import fresh_key
 from thincrm.ports import GateEvidence
@@ -117,12 +123,14 @@ def token_message(problem: TopicProblem, state: TopicState) -> TokenMessage:
     return TokenMessage(rates_of(problem, state), state.own.seats, sizes_of(problem))
 
 
-def rates_of(problem: TopicProblem, state: TopicState) -> Rates:
+def rates_of(
+    problem: TopicProblem, state: TopicState, weights: Callable[..., Rates] = token_rates
+) -> Rates:
     """Return the token weights, in pieces, of topics that take part; those asleep weigh nothing."""
     own = state.own
     usage, log_odds = spread(usage_of(problem, state), log_odds_of(problem, state.x))
     usage, log_odds = usage.of(own.seats), log_odds[:, own.seats]
-    rates = token_rates(usage, log_odds, own.theta, own.burstiness, problem.facts.longest)
+    rates = weights(usage, log_odds, own.theta, own.burstiness, problem.facts.longest)
     if own.asleep is not None:
         still = np.flatnonzero(own.asleep[own.seats])
         rates.gain_K[still] = rates.shape_K[still] = rates.unused_TK[:, still] = 0.0
@@ -171,12 +179,14 @@ def redraw_shape(rng: np.random.Generator, problem: TopicProblem, state: TopicSt
     return state.with_own(shape=shape)
 
 
-def redraw_bursts(rng: np.random.Generator, problem: TopicProblem, state: TopicState) -> TopicState:
+def redraw_bursts(
+    rng: np.random.Generator, problem: TopicProblem, state: TopicState, law: UrnLaw = URN_LAW
+) -> TopicState:
     """Redraw the burstiness, where it is learned."""
     if problem.likelihood.burstiness is not None:
         return state
     n_fresh, above_J = int(state.evidence.counts.sum(dtype=np.int64)), state.evidence.above.sum(1)
-    moved = redraw_burstiness(rng, n_fresh, above_J, state.own.burstiness)
+    moved = redraw_burstiness(rng, n_fresh, above_J, state.own.burstiness, law)
     return state.with_own(burstiness=moved)
 
 
@@ -199,14 +209,17 @@ WITHOUT_WORDS: tuple[Update, ...] = (redraw_shape, redraw_masses, redraw_bursts)
 
 
 def redraw_globals(
-    rng: np.random.Generator, problem: TopicProblem, state: TopicState
+    rng: np.random.Generator,
+    problem: TopicProblem,
+    state: TopicState,
+    without_words: tuple[Update, ...] = WITHOUT_WORDS,
 ) -> TopicState:
     """Redraw what words say nothing of while other threads draw the topics, independent of it."""
     moved = state
 
     def meanwhile() -> None:
         nonlocal moved
-        for update in WITHOUT_WORDS:
+        for update in without_words:
             moved = update(rng, problem, moved)
 
     new = redraw_topics(rng, problem, state, meanwhile).own

@@ -11,9 +11,10 @@ import pandas as pd
 from scipy import sparse
 from scipy.special import expit
 
+from thincrm.data.counts import CountMatrix
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, check_between, check_count
-from thincrm.models.curves import SHAPES, first_last, shape_of
+from thincrm.models.curve_shapes import SHAPES, first_last, shape_of
 from thincrm.models.topics.draw import TopicDraw, match_topics
 from thincrm.numerics.arrays import Float, Int
 
@@ -110,7 +111,7 @@ class TopicTables:
         """Return (P, K): the tokens of each word in each topic, averaged over draws."""
         sum_PK = np.zeros((len(self.vocabulary), self.n_topics))
         for draw, found in zip(self.draws, self.matches, strict=True):
-            sum_PK[:, found >= 0] += draw.words[:, found[found >= 0]]
+            sum_PK[:, found >= 0] += draw.words[:, found[found >= 0]]  # type: ignore[call-overload]
         return sum_PK / len(self.draws)
 
     def activation(self, rows: Float, level: float, log_odds: LogOdds) -> pd.DataFrame:
@@ -156,14 +157,14 @@ class TopicTables:
         columns["presence"] = known_BK.mean(0)
         return pd.DataFrame(columns, index=pd.RangeIndex(self.n_topics, name="topic"))
 
-    def coherence(self, counts: Any, n_words: int) -> pd.Series:
+    def coherence(self, counts: CountMatrix, n_words: int) -> pd.Series:
         """Return the mean normalised pointwise mutual information of each topic's top words."""
         n_words = min(check_count("n_words", n_words, 2), len(self.vocabulary))
         theta_PK = self.reference.theta[:, self.order]
         top_WK = np.argsort(-theta_PK, axis=0, kind="stable")[:n_words]
         words, place = np.unique(top_WK, return_inverse=True)
         seen = (counts[:, words] > 0).astype(float)
-        both = np.asarray((seen.T @ seen).todense()) / counts.shape[0]
+        both = np.asarray((seen.T @ seen).todense()) / counts.shape[0]  # type: ignore[union-attr]
         single = np.diag(both)
         with np.errstate(divide="ignore", invalid="ignore"):
             pmi = np.log(both) - np.log(np.outer(single, single))
@@ -180,7 +181,7 @@ class TopicTables:
         share = self.document_shares().tocoo()
         kept = share.data >= least
         document, topic = (place[kept] for place in share.coords)
-        times = self.known.labels(self.known.rows[self.known.row[document]])
+        times = self.known.labels(self.known.observed()[document])
         table = pd.DataFrame({"document": document, "topic": topic, "share": share.data[kept]})
         table.insert(1, "t", times.to_numpy())
         return table.sort_values(["document", "share"], ascending=[True, False], ignore_index=True)
@@ -190,7 +191,7 @@ class TopicTables:
         check_count("n_documents", n_documents)
         length = np.maximum(np.asarray(self.reference.documents.sum(axis=1)).reshape(-1), 1)
         share = self.reference.documents.tocsc()[:, self.order]
-        when = self.known.rows[self.known.row, 0]
+        when = self.known.observed()[:, 0]
         period = np.zeros(len(when), int) if cuts is None else np.searchsorted(cuts, when, "right")
         rows = []
         for topic in range(self.n_topics):
@@ -202,7 +203,7 @@ class TopicTables:
                 for rank, i in enumerate(best, 1):
                     rows.append((topic, part, rank, document[here][i], value[here][i]))
         table = pd.DataFrame(rows, columns=["topic", "period", "rank", "document", "share"])
-        times = self.known.labels(self.known.rows[self.known.row[table["document"]]])
+        times = self.known.labels(self.known.observed()[table["document"]])
         return table.assign(t=times.to_numpy())
 
 

@@ -25,7 +25,7 @@ from thincrm.data.writing import write_csv
 from thincrm.errors import check_between
 from thincrm.models.topics.corpus import read_new_documents
 from thincrm.models.topics.model import TopicModel
-from thincrm.numerics.arrays import Float
+from thincrm.numerics.arrays import Float, Int
 
 __all__ = ["TopicTerminal"]
 
@@ -66,7 +66,8 @@ class TopicTerminal(ModelTerminal[TopicModel]):
         self, command: RunCommand, model: TopicModel, corpus: Path, how: DocumentColumns
     ) -> None:
         """Write (documents, topics) shares."""
-        found = read_new_documents(command.run, model, corpus, how, dated=True)
+        with command.voice.telling(f"reading {corpus.name}"):
+            found = read_new_documents(command.run, model, corpus, how, dated=True)
         share = model.transform(found.documents, t=found.t)
         table = pd.DataFrame(share, index=found.index)
         table.columns = pd.Index([f"topic{topic}" for topic in range(share.shape[1])])
@@ -90,7 +91,8 @@ class TopicTerminal(ModelTerminal[TopicModel]):
     ) -> None:
         """Write the most probable time of each document, with an interval."""
         check_between("level", level, 0.0, 1.0)
-        found = read_new_documents(command.run, model, corpus, how, dated=False)
+        with command.voice.telling(f"reading {corpus.name}"):
+            found = read_new_documents(command.run, model, corpus, how, dated=False)
         table = _intervals(model.predict_time(found.documents), level).set_axis(found.index)
         write_csv(table, command.out, index=True)
         shown = plain_table(str(found.index.name), "most probable", "probability", "from", "to")
@@ -114,7 +116,7 @@ class TopicTerminal(ModelTerminal[TopicModel]):
         again.fit(Counts(train, model.vocabulary_), t=model.covariates_, heldout=heldout)
         found = again.perplexity(heldout)
         seen = np.asarray(train.sum(axis=0)).reshape(-1) + 0.5
-        words = np.asarray(heldout.sum(axis=0)).reshape(-1)
+        words: Int = np.asarray(heldout.sum(axis=0)).reshape(-1)
         unigram = np.exp(-(words @ np.log(seen / seen.sum())) / words.sum())
         return {
             "perplexity": found.value,

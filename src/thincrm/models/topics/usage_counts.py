@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from thincrm.data.counts import Tokens
 from thincrm.models.topics.kernel import Corpus, count_usages, more_than
@@ -25,7 +26,7 @@ class DocumentTopics(NamedTuple):
     size: np.ndarray  # N
 
     @classmethod
-    def empty(cls, documents: Tokens, kind: Any) -> DocumentTopics:
+    def empty(cls, documents: Tokens, kind: DTypeLike) -> DocumentTopics:
         """Return room for the topics of `documents`, of the integer type of a token's topic."""
         n_tokens, n_documents = documents.word.size, documents.n_documents
         size = np.empty(n_tokens, np.int32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
@@ -16,17 +17,30 @@ from thincrm.numerics.streams import fresh_key
 from thincrm.numerics.threads import block_ends, map_blocks
 
 __all__ = [
-    "BURST_PRIOR",
     "CONCENTRATION_PRIOR",
+    "URN_LAW",
+    "UrnLaw",
+    "concentration_density",
     "draw_topics",
     "redraw_burstiness",
     "redraw_concentration",
+    "urn_density",
 ]
 
 CONCENTRATION_PRIOR = (1.0, 1.0)  # Gamma(shape, rate)
-BURST_PRIOR = (1.0, 0.01)  # Gamma(shape, rate) of the urn s, cut off below MOST_SHAPE
 _BLOCK = 256  # words to count
 _ROUNDS = (4, 2, 1)  # words of a thread's blocks of topics to draw, one after another
+
+
+class UrnLaw(NamedTuple):
+    """The prior of the urn s of bursty words: Gamma(shape, rate), cut off below."""
+
+    shape: float = 1.0
+    rate: float = 0.01
+    least: float = MOST_SHAPE
+
+
+URN_LAW = UrnLaw()
 
 
 def draw_topics(
@@ -56,9 +70,21 @@ def draw_topics(
 
 
 def redraw_concentration(
-    rng: np.random.Generator, counts_PK: np.ndarray, concentration: float
+    rng: np.random.Generator,
+    counts_PK: np.ndarray,
+    concentration: float,
+    prior: tuple[float, float] = CONCENTRATION_PRIOR,
 ) -> float:
-    """Slice the concentration a with the topics integrated out (redraw them after).
+    """Slice the concentration a with the topics integrated out (redraw them after)."""
+    density = concentration_density(counts_PK, prior)
+    moved = slice_move(rng, np.array([math.log(concentration)]), density, width=0.2)
+    return math.exp(float(moved[0]))
+
+
+def concentration_density(
+    counts_PK: np.ndarray, prior: tuple[float, float] = CONCENTRATION_PRIOR
+) -> Callable[[Float], Float]:
+    """Return g(log a) = the log density of the concentration, topics integrated out.
 
     log f(a) = sum_k log G(P a) / G(P a + n_k) + sum_kp log G(a + n_kp) / G(a);  unused topics
     drop out. The last sum needs only how many cells hold more than j tokens.
@@ -71,10 +97,9 @@ def redraw_concentration(
         a = math.exp(float(log_a[0]))
         fit = used_K.size * gammaln(n_words * a) - gammaln(n_words * a + used_K).sum()
         fit += float(above_J @ np.log(a + step_J))
-        return np.array([fit + CONCENTRATION_PRIOR[0] * math.log(a) - CONCENTRATION_PRIOR[1] * a])
+        return np.array([fit + prior[0] * math.log(a) - prior[1] * a])
 
-    moved = slice_move(rng, np.array([math.log(concentration)]), log_density, width=0.2)
-    return math.exp(float(moved[0]))
+    return log_density
 
 
 def _word_counts(counts_PK: np.ndarray) -> tuple[Int, Float]:
@@ -89,20 +114,30 @@ def _word_counts(counts_PK: np.ndarray) -> tuple[Int, Float]:
 
 
 def redraw_burstiness(
-    rng: np.random.Generator, n_seats: int, above_J: Int, burstiness: float
+    rng: np.random.Generator,
+    n_fresh: int,
+    above_J: Int,
+    burstiness: float,
+    law: UrnLaw = URN_LAW,
 ) -> float:
-    """Slice the urn s = 1 / burstiness, given how many tokens are fresh draws of their topic.
+    """Slice the urn s = 1 / burstiness, given how many tokens are fresh draws of their topic."""
+    density = urn_density(n_fresh, above_J, law)
+    moved = slice_move(rng, np.array([-math.log(burstiness)]), density, width=0.1)
+    return math.exp(-float(moved[0]))
 
-    log f(s) = seats log s - sum_dk log G(s + n_dk) / G(s)
+
+def urn_density(n_fresh: int, above_J: Int, law: UrnLaw = URN_LAW) -> Callable[[Float], Float]:
+    """Return f(log s) = the log density of the urn.
+
+    log f(s) = fresh log s - sum_dk log G(s + n_dk) / G(s)
     """
     step_J = np.arange(above_J.size)
 
     def log_density(log_s: Float) -> Float:
         s = math.exp(float(log_s[0]))
-        if s < MOST_SHAPE:
+        if s < law.least:
             return np.array([-np.inf])
-        fit = n_seats * math.log(s) - float(above_J @ np.log(s + step_J))
-        return np.array([fit + BURST_PRIOR[0] * math.log(s) - BURST_PRIOR[1] * s])
+        fit = n_fresh * math.log(s) - float(above_J @ np.log(s + step_J))
+        return np.array([fit + law.shape * math.log(s) - law.rate * s])
 
-    moved = slice_move(rng, np.array([-math.log(burstiness)]), log_density, width=0.1)
-    return math.exp(-float(moved[0]))
+    return log_density

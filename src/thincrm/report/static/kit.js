@@ -27,12 +27,13 @@ function percent(x) {
   return `${p < 0.1 ? p.toFixed(2) : p < 9.95 ? p.toFixed(1) : p.toFixed(0)} %`;
 }
 
-// A cell that a spreadsheet would take for a formula gets an apostrophe.
+// A cell that a spreadsheet would take for a formula gets an apostrophe; one that it would cut in
+// two, whatever it cuts at, is in quotation marks.
 function csvCell(value) {
   if (typeof value === 'number') return String(value);
   let text = String(value ?? '');
   if (/^[=+\-@\t\r]/.test(text)) text = `'${text}`;
-  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return /[",;|\t\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 const csv = (rows) => rows.map((row) => row.map(csvCell).join(',')).join('\r\n') + '\r\n';
 

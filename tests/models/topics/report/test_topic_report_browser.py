@@ -143,6 +143,23 @@ def test_dates_are_on_the_axes(opened):
     assert any(re.fullmatch(r"19\d\d", tick) for tick in ticks)
 
 
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_dates_under_small_pictures_are_on_one_line(opened, size):
+    """A date such as 1900-06-15 was cut at its hyphens."""
+    page = opened(size=size)
+    lines = page.eval_on_selector_all(
+        ".cell-foot span, .cell-foot b",
+        """all => all.map(one => {
+          const range = document.createRange();
+          range.selectNodeContents(one);
+          return new Set(Array.from(range.getClientRects(), box => box.top)).size;
+        })""",
+    )
+    assert set(lines) == {1}
+    wide = "all => all.filter(one => one.scrollWidth > one.clientWidth + 1).length"
+    assert page.eval_on_selector_all(".cell-foot", wide) == 0
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_downloads(opened, view):
     page = opened(state=f"view={view}&q={'3' if view == 'words' else ''}")
@@ -163,6 +180,7 @@ def test_a_table_of_hostile_words_holds_no_formula(opened):
     words = [row[2] for row in csv.reader(io.StringIO(table, newline=""))]
     assert "'=HYPERLINK(0)" in words
     assert not [word for word in words if word.startswith(("=", "+", "-", "@"))]
+    assert ',"a;=1+1",' in table  # a spreadsheet that cuts at semicolons keeps it in one
 
 
 def test_hostile_words_are_text(opened):

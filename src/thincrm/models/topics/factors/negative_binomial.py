@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,20 +85,32 @@ class NegativeBinomialFactor:
         log_mass: Float,
         evidence: TopicEvidence,
         log_odds_TK: Float,
+        prior: tuple[float, float] = SHAPE_PRIOR,
     ) -> Float:
-        """Slice every log h_k, usages and gates integrated out.
+        """Slice every log h_k, usages and gates integrated out."""
+        if self.shape is not None:
+            return shape
+        density = self.shape_density(log_mass, evidence, log_odds_TK, prior)
+        return np.exp(slice_move(rng, np.log(shape), density, width=0.5))
+
+    def shape_density(
+        self,
+        log_mass: Float,
+        evidence: TopicEvidence,
+        log_odds_TK: Float,
+        prior: tuple[float, float] = SHAPE_PRIOR,
+    ) -> Callable[[Float], Float]:
+        """Return g(log h) = the (K,) log densities of the shapes.
 
         log f(h_k) = sum_j above_jk log(h_k + j) + log silence_k + a log h_k - b h_k
         """
-        if self.shape is not None:
-            return shape
-        silence = log_silence(self.usage(shape, log_mass).log_rest, evidence, log_odds_TK)
+        silence = log_silence(self.usage(np.ones(1), log_mass).log_rest, evidence, log_odds_TK)
         step_J1 = np.arange(len(evidence.above))[:, None]
 
         def log_density(log_h: Float) -> Float:
             h = np.exp(np.maximum(log_h, _LEAST_LOG))
             fit = (evidence.above * np.log(h + step_J1)).sum(0) + silence(h)
-            fit += SHAPE_PRIOR[0] * log_h - SHAPE_PRIOR[1] * h
+            fit += prior[0] * log_h - prior[1] * h
             return np.where((log_h > _LEAST_LOG) & (h < MOST_SHAPE), fit, -np.inf)
 
-        return np.exp(slice_move(rng, np.log(shape), log_density, width=0.5))
+        return log_density

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,13 +95,23 @@ class PoissonFactor:
         evidence: TopicEvidence,
         log_odds_TK: Float,
     ) -> Float:
-        """Slice log e, usages and gates integrated out.
+        """Slice log e, usages and gates integrated out."""
+        if self.shape is not None:
+            return shape
+        density = self.shape_density(log_mass, evidence, log_odds_TK)
+        n_pairs = max(evidence.above[0].sum(), 1)
+        width = min(1.0, 4.0 / np.sqrt(n_pairs))  # of the slice, were all gates known
+        log_e = slice_move(rng, np.log(shape[:1]), density, width=width)
+        return np.full(shape.size, np.exp(log_e[0]))
+
+    def shape_density(
+        self, log_mass: Float, evidence: TopicEvidence, log_odds_TK: Float
+    ) -> Callable[[Float], Float]:
+        """Return f(log e) = the log density of the shape.
 
         log f(e) = sum_jk above_jk log(e + j) + log silence + a log e - b e
         """
-        if self.shape is not None:
-            return shape
-        silence = log_silence(self.usage(shape, log_mass).log_rest, evidence, log_odds_TK)
+        silence = log_silence(self.usage(np.ones(1), log_mass).log_rest, evidence, log_odds_TK)
         above_J = evidence.above.sum(1)
         step_J = np.arange(above_J.size)
 
@@ -110,6 +121,4 @@ class PoissonFactor:
             fit += SHAPE_PRIOR[0] * log_e - SHAPE_PRIOR[1] * e
             return np.where(e < MOST_SHAPE, fit, -np.inf)
 
-        width = min(1.0, 4.0 / np.sqrt(max(above_J[0], 1)))  # of the slice, were all gates known
-        log_e = slice_move(rng, np.log(shape[:1]), log_density, width=width)
-        return np.full(shape.size, np.exp(log_e[0]))
+        return log_density

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thincrm.data.counts import Tokens
+from thincrm.data.counts import CountMatrix, Tokens
 from thincrm.errors import InvalidInput
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.levels import level_rows, spread
@@ -38,7 +38,7 @@ class Perplexity(NamedTuple):
 
 
 def perplexity(
-    draws: Sequence[TopicDraw], row_D: np.ndarray, heldout: Any, documents: Tokens
+    draws: Sequence[TopicDraw], row_D: np.ndarray, heldout: CountMatrix, documents: Tokens
 ) -> Perplexity:
     """Return the perplexity of held-out counts of the fitted documents (same rows).
 
@@ -83,7 +83,7 @@ class PerplexitySoFar:
         As of `perplexity`.
     """
 
-    def __init__(self, row_D: np.ndarray, heldout: Any, documents: Tokens) -> None:
+    def __init__(self, row_D: np.ndarray, heldout: CountMatrix, documents: Tokens) -> None:
         self._given = (row_D, heldout, documents)
         self._document = np.repeat(np.arange(heldout.shape[0]), np.diff(heldout.indptr))
         self._cell_C, self._total_D = np.zeros(heldout.nnz), np.zeros(heldout.shape[0])
@@ -99,7 +99,7 @@ class PerplexitySoFar:
 
 
 def heldout_log_likelihoods(
-    draws: Sequence[TopicDraw], row_D: np.ndarray, heldout: Any, documents: Tokens
+    draws: Sequence[TopicDraw], row_D: np.ndarray, heldout: CountMatrix, documents: Tokens
 ) -> Float:
     """Return the (B,) mean log probability of a held-out word under each draw alone.
 
@@ -114,7 +114,7 @@ def heldout_log_likelihoods(
     )
 
 
-def _checked_words(draws: Sequence[TopicDraw], row_D: np.ndarray, heldout: Any) -> int:
+def _checked_words(draws: Sequence[TopicDraw], row_D: np.ndarray, heldout: CountMatrix) -> int:
     if heldout.shape != (len(row_D), draws[0].words.shape[0]):
         raise InvalidInput(
             f"heldout has shape {heldout.shape}, but the model was fitted to {len(row_D)} "
@@ -128,7 +128,7 @@ def _checked_words(draws: Sequence[TopicDraw], row_D: np.ndarray, heldout: Any) 
 
 
 def _rates(
-    draws: Sequence[TopicDraw], row_D: np.ndarray, heldout: Any, documents: Tokens
+    draws: Sequence[TopicDraw], row_D: np.ndarray, heldout: CountMatrix, documents: Tokens
 ) -> tuple[Float, Float]:
     cell_C, total_D = np.zeros(heldout.nnz), np.zeros(heldout.shape[0])
     longest = int(np.diff(documents.start).max(initial=0))

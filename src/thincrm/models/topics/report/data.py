@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from thincrm.models.curves import SHAPES
+from thincrm.models.curve_shapes import SHAPES
 from thincrm.models.topics.draw import similarity
 from thincrm.models.topics.report.allocation import Allocation
 from thincrm.models.topics.report.dating import dated

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from thincrm.data.counts import CountMatrix
 from thincrm.models.topics.report.periods import Periods
 from thincrm.numerics.arrays import Float, Int
 
@@ -34,9 +35,10 @@ def dated(
     if len(known.rows) == 1 or not document:
         return {}
     period, at = _candidates(known.rows[:, 0], periods)
-    counts = model.counts_[document]
+    chosen = model.counts_[document]
+    counts: CountMatrix | pd.DataFrame = chosen
     if hasattr(model, "feature_names_in_"):  # fitted to a table with names: asked with them
-        counts = pd.DataFrame(counts.toarray(), columns=model.feature_names_in_)
+        counts = pd.DataFrame(chosen.toarray(), columns=model.feature_names_in_)
     chance_DC: Float = model.predict_time(
         counts, known.labels(at[:, None]), n_draws=_DRAWS, n_steps=_STEPS
     ).to_numpy()

@@ -9,6 +9,7 @@ import pandas as pd
 
 from thincrm.models.topics.report.periods import Periods
 from thincrm.models.topics.report.quotations import Passages
+from thincrm.numerics.arrays import Int
 from thincrm.report.times import shown
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Documents:
         """Return name and time of each, and what is known of the dates of some."""
         known = self.model.covariates_
         document = np.fromiter(self.place, int, len(self.place))
-        at = known.rows[known.row[document]]
+        at = known.observed()[document]
         return [
             {
                 "name": str(d) if self.names is None else self.names[d],
@@ -63,7 +64,7 @@ def chosen_documents(
     edges = np.linspace(periods.edges[0], periods.edges[-1], n_parts + 1)[1:-1, None]
     cuts = list(model.covariates_.labels(edges)) if n_parts > 1 else None
     table = model.representative_documents(_CONSIDERED, cuts)
-    length = np.asarray(model.counts_.sum(axis=1)).reshape(-1)
+    length: Int = np.asarray(model.counts_.sum(axis=1)).reshape(-1)
     told = table["share"] * length[table["document"]]
     table = table.assign(score=table["share"] * np.log1p(told))
     table = table.sort_values("score", ascending=False, kind="stable")

@@ -36,7 +36,7 @@ def _checked(model: TopicModel, static: object) -> TopicModel:
         raise InvalidType(f"static must be a TopicModel, got {type(static).__name__}.")
     check_is_fitted(static)
     same = static.counts_.shape == model.counts_.shape
-    if not same or (static.counts_ != model.counts_).nnz > 0:
+    if not same or (static.counts_ != model.counts_).nnz > 0:  # type: ignore[attr-defined]
         raise InvalidInput(
             "static was fitted to other words than model: fit it to the same documents, with the "
             "same heldout and random_state."

@@ -23,6 +23,9 @@ function cellMarks(topic) {
     svg('line', {class: 'base', x1: 0, x2: CELL.width, y1: CELL.height - 0.5, y2: CELL.height - 0.5})];
 }
 
+// Under a small picture there is room for a day, not for the hour.
+const cellDay = (i) => (isDate && END - START >= DAY ? data.time.labels[i].slice(0, 10) : data.time.labels[i]);
+
 function timelineCell(topic) {
   const picture = svg('svg', {viewBox: `0 0 ${CELL.width} ${CELL.height}`, preserveAspectRatio: 'none',
     class: 'cell-picture', 'aria-hidden': 'true', on: {pointerleave: hideTip, pointermove: (event) => {
@@ -37,9 +40,9 @@ function timelineCell(topic) {
     'aria-label': `Topic ${topic.id}: ${nameOf(topic)}; ${topic.shapeName}, ${most}${percent(sizeOf(topic))} of words${during()}`,
     on: {click: () => choose(topic.id)}},
   el('div', {class: 'cell-name'}, nameOf(topic)), picture,
-  el('div', {class: 'cell-foot'}, el('span', {}, data.time.labels[0]), el('b', {}, state.period
+  el('div', {class: isDate ? 'cell-foot dated' : 'cell-foot'}, el('span', {}, cellDay(0)), el('b', {}, state.period
     ? `share ${percent(sizeOf(topic))}` : `max ${percent(topic[state.measure].mean[peak])}`),
-  el('span', {}, data.time.labels[times.length - 1])));
+  el('span', {}, cellDay(times.length - 1))));
   return cell;
 }
 

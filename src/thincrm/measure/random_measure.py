@@ -2,17 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from thincrm.errors import InvalidInput, InvalidType
-from thincrm.numerics.arrays import Float
+from thincrm.numerics.arrays import ArrayLike, Float, Seed
 
-__all__ = ["base_probability", "check_base", "draw_locations"]
+__all__ = ["Base", "Interval", "Levy", "base_probability", "check_base", "draw_locations"]
 
 
-def check_base(base: Any) -> None:
+class Frozen(Protocol):
+    """A frozen distribution, as scipy.stats makes them."""
+
+    def rvs(self, *, size: int, random_state: np.random.Generator) -> ArrayLike:
+        """Draw so many."""
+
+
+class Levy(Protocol):
+    """How heavy atoms are, as far as a random measure needs to know (`thincrm.levy`)."""
+
+    def __hash__(self) -> int:
+        """Return a hash: equal parameters, equal measures."""
+
+    def moment(self, n: int) -> float:
+        """Return the moment of order n of nu0."""
+
+    def laplace_exponent(self, u: Float) -> Float:
+        """Return the Laplace exponent of nu0."""
+
+    def draw_log_mass(self, rng: Seed, n_atoms: int) -> Float:
+        """Draw the log masses of the finite approximation."""
+
+    def log_series(self, rng: Seed, n_atoms: int) -> Float:
+        """Draw the log masses of a series, heaviest first."""
+
+    def n_atoms_for(self, error: float, n_eff: float) -> int:
+        """Return how many atoms of the series leave out so little."""
+
+
+Base: TypeAlias = Frozen | Callable[[np.random.Generator, int], ArrayLike] | None
+Interval: TypeAlias = Iterable[float]  # (low, high)
+
+
+def check_base(base: Base) -> None:
     """Refuse a base that is neither None, nor a frozen distribution, nor a sampler."""
     if not (base is None or hasattr(base, "rvs") or callable(base)):
         raise InvalidType(
@@ -21,7 +55,7 @@ def check_base(base: Any) -> None:
         )
 
 
-def draw_locations(base: Any, rng: np.random.Generator, n: int) -> Float:
+def draw_locations(base: Base, rng: np.random.Generator, n: int) -> Float:
     """Draw n atom locations, (n,) or (n, P)."""
     if base is None:
         return rng.random(n)
@@ -34,7 +68,7 @@ def draw_locations(base: Any, rng: np.random.Generator, n: int) -> Float:
     return locations
 
 
-def check_interval(A: Any) -> tuple[float, float]:
+def check_interval(A: Interval) -> tuple[float, float]:
     """Return the interval A = (low, high) as floats."""
     try:
         low, high = (float(end) for end in A)
@@ -45,7 +79,7 @@ def check_interval(A: Any) -> tuple[float, float]:
     return low, high
 
 
-def base_probability(base: Any, A: Any) -> float:
+def base_probability(base: Any, A: Interval | None) -> float:
     """Return the base probability of the interval A = (low, high), ends included (None: 1)."""
     if A is None:
         return 1.0

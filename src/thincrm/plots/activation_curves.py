@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import pandas as pd
 
 from thincrm.errors import InvalidInput
-from thincrm.models.curves import first_last
+from thincrm.models.curve_shapes import first_last
 from thincrm.numerics.arrays import Float, Int
 from thincrm.plots.canvas import (
     BLUE,
@@ -29,6 +29,10 @@ from thincrm.plots.canvas import (
     times,
 )
 
+if TYPE_CHECKING:
+    from thincrm.models.base import Model
+    from thincrm.plots.canvas import Axes, Figure
+
 __all__ = ["activation", "share"]
 
 _MOST = {"lines": 12, "ridge": 16, "heat": 60}
@@ -39,11 +43,11 @@ _BANDS = 12
 
 
 def activation(
-    model: Any,
+    model: Model | pd.DataFrame,
     topics: Sequence[Any] | None = None,
     kind: Literal["lines", "ridge", "heat"] = "lines",
-    ax: Any = None,
-) -> Any:
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the probability that each topic is open through time.
 
     Parameters
@@ -82,7 +86,9 @@ def activation(
     return (_ridge if kind == "ridge" else _heat)(ax, t, arrays, names)
 
 
-def share(model: Any, topics: Sequence[Any] | None = None, ax: Any = None) -> Any:
+def share(
+    model: Model | pd.DataFrame, topics: Sequence[Any] | None = None, ax: Axes | None = None
+) -> Axes:
     """Draw the expected shares of words through time, stacked; what is not chosen is grey.
 
     topics: which; None: the twelve largest. They are stacked by birth, the oldest at the bottom.
@@ -154,7 +160,7 @@ def _by_birth(mean_KT: Float) -> Int:
     return np.lexsort((first_last(curve, "last")[0], first_last(curve, "first")[0]))
 
 
-def _lines(ax: Any, t: np.ndarray, curves: dict[str, Float], names: list[str]) -> Any:
+def _lines(ax: Axes, t: np.ndarray, curves: dict[str, Float], names: list[str]) -> Axes:
     grid = panels(ax, len(names), columns_for(ax, 2, 3), (0.42, 0.1, 0.2, 0.17), (0.26, 0.22))
     top = min(1.0, 1.05 * float(np.nanmax(curves["upper"])))
     for k, (panel, name) in enumerate(zip(grid, names, strict=True)):
@@ -171,7 +177,7 @@ def _lines(ax: Any, t: np.ndarray, curves: dict[str, Float], names: list[str]) -
     return ax
 
 
-def _ridge(ax: Any, t: np.ndarray, curves: dict[str, Float], names: list[str]) -> Any:
+def _ridge(ax: Axes, t: np.ndarray, curves: dict[str, Float], names: list[str]) -> Axes:
     top = float(np.nanmax(curves["upper"])) / _OVERLAP
     said = f"probability of being open; lines are {top:.2f} apart"
     ax.set_title(said, fontsize=SMALL, loc="right", pad=2)
@@ -192,7 +198,7 @@ def _ridge(ax: Any, t: np.ndarray, curves: dict[str, Float], names: list[str]) -
     return ax
 
 
-def _heat(ax: Any, t: np.ndarray, curves: dict[str, Float], names: list[str]) -> Any:
+def _heat(ax: Axes, t: np.ndarray, curves: dict[str, Float], names: list[str]) -> Axes:
     edges = _edges(t)
     mesh = ax.pcolormesh(
         edges, np.arange(len(names) + 1) - 0.5, curves["mean"], cmap="Blues", vmin=0.0,
@@ -206,14 +212,14 @@ def _heat(ax: Any, t: np.ndarray, curves: dict[str, Float], names: list[str]) ->
     rows = np.arange(0, len(names), step)
     ax.set_yticks(rows, [_row_names(ax, names)[row] for row in rows])
     ax.tick_params(axis="y", length=0, labelsize=SMALL - 1)
-    bar = ax.get_figure().colorbar(mesh, ax=ax, aspect=35, pad=0.02, fraction=0.04)
+    bar = cast("Figure", ax.get_figure()).colorbar(mesh, ax=ax, aspect=35, pad=0.02, fraction=0.04)
     bar.ax.tick_params(labelsize=SMALL, width=0.6, length=2)
     bar.outline.set_linewidth(0.4)
     bar.set_label("probability of being open", size=SMALL)
     return ax
 
 
-def _row_names(ax: Any, names: list[str]) -> list[str]:
+def _row_names(ax: Axes, names: list[str]) -> list[str]:
     width = 1.7 if columns_for(ax, 0, 1) else 1.15
     return [shown(name, width) for name in names]
 

@@ -18,8 +18,8 @@ import math
 
 import numpy as np
 
+from thincrm.numerics.cholesky import factor, log_det_factor, solve_factor, solve_transposed
 from thincrm.numerics.compiled import compiled
-from thincrm.numerics.linear import factor, log_det_factor, solve_factor, solve_transposed
 from thincrm.numerics.streams import new_stream, uniform
 from thincrm.numerics.variates import normal
 from thincrm.thinning.atom import (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from thincrm.files import write_file
 
 __all__ = ["draw_decades", "draw_perplexity", "draw_topics", "save"]
 
+R = TypeVar("R")
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"  # Okabe and Ito
 _STYLE = {
     "axes.spines.top": False,
@@ -28,7 +30,7 @@ _STYLE = {
 }
 
 
-def save(draw: Callable[[Any, Any], Any], results: Any, path: Path) -> bool:
+def save(draw: Callable[[ModuleType, R], Any], results: R, path: Path) -> bool:
     """Draw the results and save the picture; tell whether matplotlib is there to do it."""
     try:
         import matplotlib.pyplot as plt  # noqa: PLC0415 - an extra
@@ -43,7 +45,7 @@ def save(draw: Callable[[Any, Any], Any], results: Any, path: Path) -> bool:
     return True
 
 
-def draw_perplexity(plt: Any, results: PerplexityResults) -> Any:
+def draw_perplexity(plt: ModuleType, results: PerplexityResults) -> Any:
     """Draw every model's perplexity with its spread over splits, and the paper's."""
     table = results.summary.iloc[::-1]
     place = np.arange(len(table))
@@ -58,7 +60,7 @@ def draw_perplexity(plt: Any, results: PerplexityResults) -> Any:
     return figure
 
 
-def draw_decades(plt: Any, results: DecadeResults) -> Any:
+def draw_decades(plt: ModuleType, results: DecadeResults) -> Any:
     """Draw where the dynamic model puts the documents of each decade."""
     truth, guess = results.guesses["decade"], results.guesses[DYNAMIC]
     decades = np.arange(min(truth.min(), guess.min()), max(truth.max(), guess.max()) + 10, 10)
@@ -73,7 +75,7 @@ def draw_decades(plt: Any, results: DecadeResults) -> Any:
     return figure
 
 
-def draw_topics(plt: Any, results: TopicResults) -> Any:
+def draw_topics(plt: ModuleType, results: TopicResults) -> Any:
     """Draw the activation of each chosen topic with its band, and name its words."""
     periods = results.curves["period"].unique()
     figure, axes = plt.subplots(len(periods), 1, figsize=(6.0, 5.0), sharex=True, sharey=True)

@@ -15,7 +15,7 @@ import numpy as np
 from thincrm.data.covariates import Covariates
 from thincrm.files.checks import floats, is_count, need, places
 from thincrm.models.codec import LEVY
-from thincrm.thinning.base import MEMBERS
+from thincrm.thinning.member import MEMBERS
 
 __all__ = ["check_covariates", "check_like", "check_params", "check_scalars"]
 
@@ -38,7 +38,10 @@ def check_covariates(known: Any, n_documents: int) -> Covariates:
     need(np.array_equal(counted, known.trials), "covariate rows")
     need(np.array_equal(np.unique(known.rows, axis=0), known.rows), "covariate rows")
     row, trials = known.row.astype(np.int64), known.trials.astype(np.int64)
-    return Covariates(known.rows, row, trials, known.kind, names)
+    if known.own is not None:
+        floats(known.own, (n_documents, len(names)), "covariates")
+        need(known.kind == "number" or np.abs(known.own).max() < _FARTHEST_DAY, "dates")
+    return Covariates(known.rows, row, trials, known.kind, names, known.own)
 
 
 def check_scalars(scalars: Any, *names: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,8 @@ from thincrm.errors import InvalidInput
 from thincrm.numerics.arrays import Float
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Axes  # noqa: PLC0414 - for `Realisation` too
+
     from thincrm.measure.thinned import ThinnedCRM
 
 __all__ = ["plot_correlation", "plot_realisation"]
@@ -22,8 +24,8 @@ _SHADES = 8
 
 
 def plot_realisation(
-    rows_TC: Float, index: pd.Index, locations: Float, weights_TK: Float, ax: Any = None
-) -> Any:
+    rows_TC: Float, index: pd.Index, locations: Float, weights_TK: Float, ax: Axes | None = None
+) -> Axes:
     """Draw weights at (t, theta), or at (t, atom number) where locations are vectors."""
     ax = _axes(ax)
     _one_column(rows_TC)
@@ -39,7 +41,7 @@ def plot_realisation(
     return ax
 
 
-def plot_correlation(crm: ThinnedCRM, t: CovariateLike, ax: Any = None) -> Any:
+def plot_correlation(crm: ThinnedCRM, t: CovariateLike, ax: Axes | None = None) -> Axes:
     """Draw the correlation of B_s and B_t against t, s being the middle of `t`.
 
     Three curves: gates independent given x, gates that share one uniform per atom, and the cosine
@@ -74,7 +76,7 @@ def _one_column(rows_TC: Float) -> None:
         )
 
 
-def _axes(ax: Any) -> Any:
+def _axes(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt  # noqa: PLC0415 - only where a picture is asked for

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from thincrm.errors import InvalidInput, InvalidType
-from thincrm.numerics.arrays import Float
+from thincrm.numerics.arrays import ArrayLike, Float
 
-__all__ = ["Scale", "as_numbers", "column_names", "like", "scale_of"]
+__all__ = ["Scale", "TableLike", "as_numbers", "column_names", "like", "scale_of"]
+
+TableLike: TypeAlias = ArrayLike | pd.DataFrame  # numbers, rows by columns
 
 
 class Scale(NamedTuple):
@@ -28,7 +30,7 @@ class Scale(NamedTuple):
         return np.asarray(value * self.spread_P + self.level_P)
 
 
-def as_numbers(X: Any, name: str = "Y") -> Any:
+def as_numbers(X: TableLike, name: str = "Y") -> TableLike:
     """Return X ready to be read as floats: text refused by name, masked entries made holes."""
     if isinstance(X, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(X), np.nan, np.ma.getdata(X).astype(float))
@@ -91,12 +93,12 @@ def _refuse_huge(spread_P: Float, names: pd.Index, name: str) -> None:
         )
 
 
-def column_names(X: Any, n_columns: int) -> pd.Index:
+def column_names(X: TableLike, n_columns: int) -> pd.Index:
     """Return the columns of a data frame, or their numbers."""
     return X.columns if isinstance(X, pd.DataFrame) else pd.RangeIndex(n_columns)
 
 
-def like(X: Any, value_NP: Float) -> Any:
+def like(X: TableLike, value_NP: Float) -> Float | pd.DataFrame:
     """Return values as X came: a data frame with its index and columns, or an array."""
     if isinstance(X, pd.DataFrame):
         return pd.DataFrame(value_NP, index=X.index, columns=X.columns)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections import Counter as Tally
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -113,7 +114,7 @@ def _words(vocabulary: Any) -> list[str] | None:
         raise InvalidType("vocabulary must be a path, a sequence of words, or what holds them.")
     words = [str(word) for word in vocabulary]
     if len(set(words)) < len(words):
-        twice = next(word for i, word in enumerate(words) if word in words[:i])
+        twice = Tally(words).most_common(1)[0][0]
         raise InvalidInput(f"vocabulary has {shown(twice)} twice.")
     return words
 
@@ -190,7 +191,7 @@ def _bags(
     column = np.frombuffer(words, np.int64) if words else np.zeros(0, np.int64)
     data = np.frombuffer(counts, np.int64) if counts else np.zeros(0, np.int64)
     width = int(column.max(initial=-1)) + 1 if n_words is None else n_words
-    if width > max(10 * column.size, 10_000_000):
+    if n_words is None and width > 100_000 + 10 * column.size:
         raise InvalidInput(
             f"{place.partition(',')[0]} has a word numbered {width - 1}, but only {column.size} "
             "entries: words are numbered from 0 without large gaps."

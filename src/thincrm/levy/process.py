@@ -34,6 +34,7 @@ class LevyProcess(ABC):
 
     __slots__ = ()
     support: ClassVar[float]
+    mass: float
     plain_words: ClassVar[str] = ""
 
     # -- what a member supplies -------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,9 +12,10 @@ import numpy as np
 import pandas as pd
 
 from thincrm.data.reading.dates import DateColumn
+from thincrm.data.reading.lines import UTF8, shown
 from thincrm.data.reading.rows import Tally, column_names, rows
-from thincrm.data.reading.texts import number_in
-from thincrm.errors import InvalidInput, argument
+from thincrm.data.reading.texts import number_in, plain
+from thincrm.errors import InvalidInput, argument, sentence_of
 
 __all__ = ["Table", "read_table"]
 
@@ -30,6 +32,8 @@ class Table:
         NaN where a cell is empty; the index is the `label` column, or the line.
     t : (N,) Series, (N, C) DataFrame or None
         The covariate of each row: numbers or dates; several columns of numbers.
+    lines : (N,) Index
+        Where each row stands in the file; labels may repeat, lines do not.
     skipped : int
         How many bad rows were passed over.
     first_skipped : str
@@ -38,6 +42,7 @@ class Table:
 
     values: pd.DataFrame = field(repr=False)
     t: Any = field(repr=False)
+    lines: pd.Index = field(repr=False)
     skipped: int = 0
     first_skipped: str = ""
 
@@ -50,6 +55,7 @@ def read_table(
     date: str | None = None,
     label: str | None = None,
     date_format: str | None = None,
+    encoding: str = UTF8,
     skip_bad: bool = False,
     categories: bool | Sequence[str] = False,
 ) -> Table:
@@ -69,57 +75,75 @@ def read_table(
         A column with the rows' names; None: the first line says nothing of them.
     date_format : str or None
         How dates are written, in the manner of `strptime`; None: any usual form.
+    encoding : str
+        How letters are written in CSV, TSV and JSONL files.
     skip_bad : bool
         Pass over rows that cannot be read, and count them.
     categories : bool or sequence of str
         Columns to read as texts; True: all that do not hold numbers; False: none, they are left
         out.
     """
-    known = column_names(path)
+    known = column_names(path, encoding)
     reader = _covariate_reader(covariate, date, date_format)
     aside = [*reader.names, *([] if label is None else [label])]
     wanted = [name for name in known if name not in aside] if columns is None else list(columns)
     tally = Tally(Path(path), skip_bad)
-    kept, texts = _kept(path, wanted, categories, chosen=columns is not None)
+    kept, texts = _kept(path, wanted, categories, encoding, chosen=columns is not None)
     if not kept:
         raise InvalidInput(f"{tally.path.name} has no column of numbers to explain.")
-    values: list[list[Any]] = []
-    labels: list[Any] = []
-    for row in rows(path, list(dict.fromkeys([*aside, *kept]))):
+    numbers = [name for name in kept if name not in texts]
+    values, labels, places = array("d"), list[Any](), list[Any]()
+    said: dict[str, list[str | None]] = {name: [] for name in kept if name in texts}
+    unit = "line"
+    for row in rows(path, list(dict.fromkeys([*aside, *kept])), encoding):
         column = ""
         try:
             if row.problem:
                 raise ValueError(row.problem)
-            cells = []
-            for column in kept:
-                read = _text if column in texts else _cell
-                cells.append(read(row.cells[column]))
+            cells, words = list[float](), list[str | None]()
+            for column in numbers:
+                cells.append(_cell(row.cells[column]))
+            for column in said:
+                words.append(_text(row.cells[column]))
+            column = label or ""
+            name = None if label is None else _name(row.cells[label])
             for column in reader.names:
                 reader.read(row.cells[column])
         except ValueError as error:
-            reader.forget_half_a_row(len(values))
-            tally.bad(row, str(error), column)
+            reader.forget_half_a_row(len(places))
+            tally.bad(row, sentence_of(error), column)
             continue
-        values.append(cells)
-        labels.append(row.number if label is None else row.cells[label])
-    if not values:
-        more = f": {tally.first}" if tally.first else "."
-        raise InvalidInput(f"{tally.path} holds no rows{more}")
-    index = pd.Index(labels, name=label or "line")
-    whole = values if texts else np.array(values)
-    frame = pd.DataFrame(whole, columns=pd.Index(kept), index=index)
-    return Table(frame, reader.series(index), tally.skipped, tally.first)
+        values.extend(cells)
+        for column_texts, word in zip(said.values(), words, strict=True):
+            column_texts.append(word)
+        labels.append(name)
+        places.append(row.number)
+        unit = row.unit
+    if not places:
+        raise InvalidInput(f"{tally.path} holds no rows", ": " if tally.first else ".", tally.first)
+    lines = pd.Index(places, name=unit)
+    index = lines if label is None else pd.Index(labels, name=label)
+    cells_NC = np.frombuffer(values).reshape(len(places), len(numbers))
+    frame = pd.DataFrame(cells_NC, columns=pd.Index(numbers), index=index, copy=True)
+    if said:
+        frame = pd.concat([frame, pd.DataFrame(said, index=index)], axis=1)[kept]
+    return Table(frame, reader.series(index), lines, tally.skipped, tally.first)
 
 
 def _kept(
-    path: str | Path, wanted: list[str], categories: bool | Sequence[str], *, chosen: bool
+    path: str | Path,
+    wanted: list[str],
+    categories: bool | Sequence[str],
+    encoding: str,
+    *,
+    chosen: bool,
 ) -> tuple[list[str], set[str]]:
     """Return the columns to read, and those of them that hold texts."""
     if categories is False:
-        return (wanted if chosen else _numeric(path, wanted)), set()
+        return (wanted if chosen else _numeric(path, wanted, encoding)), set()
     if categories is not True:
         return wanted, set(categories)
-    return wanted, set(wanted) - set(_numeric(path, wanted))
+    return wanted, set(wanted) - set(_numeric(path, wanted, encoding))
 
 
 def _text(value: Any) -> str | None:
@@ -128,11 +152,11 @@ def _text(value: Any) -> str | None:
     return None if said.lower() in _HOLES else said
 
 
-def _numeric(path: str | Path, names: Sequence[str]) -> list[str]:
+def _numeric(path: str | Path, names: Sequence[str], encoding: str) -> list[str]:
     """Return the columns whose first filled cells are numbers: one look at the file's start."""
     texts: set[str] = set()
     filled: set[str] = set()
-    for row in rows(path, names):
+    for row in rows(path, names, encoding):
         for name in names:
             if name in filled or row.problem:
                 continue
@@ -145,6 +169,13 @@ def _numeric(path: str | Path, names: Sequence[str]) -> list[str]:
         if len(filled) == len(names):
             break
     return [name for name in names if name in filled and name not in texts]
+
+
+def _name(value: Any) -> Any:
+    """Return what a row is called."""
+    if isinstance(value, list | dict):
+        raise ValueError(f"{shown(value)} is not a name")
+    return plain(value)
 
 
 def _cell(value: Any) -> float:

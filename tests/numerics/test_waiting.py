@@ -1,0 +1,68 @@
+"""Long work says a word; short and quiet work does not."""
+
+import threading
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from thincrm.data.covariates import covariates
+from thincrm.data.notes import note_long_document, note_many_values
+from thincrm.inference import progress
+from thincrm.numerics import waiting
+
+
+class Said(threading.Event):
+    """A stream that tells when something was written to it."""
+
+    def __init__(self):
+        super().__init__()
+        self.text = ""
+
+    def write(self, text):
+        self.text += text
+        self.set()
+
+    def flush(self):
+        pass
+
+
+@pytest.fixture
+def said(monkeypatch):
+    stream = Said()
+    monkeypatch.setattr(waiting, "sys", SimpleNamespace(stderr=stream))
+    return stream
+
+
+def test_what_takes_long_is_told_while_it_does(said, monkeypatch):
+    monkeypatch.setattr(waiting, "_FIRST", 0.001)
+    with waiting.telling("reading a.csv"):
+        assert said.wait(60)
+    assert said.text == "thincrm: reading a.csv, 0 s so far ...\n"
+
+
+def test_a_first_sweep_that_takes_long_is_told(said, monkeypatch):
+    monkeypatch.setattr(waiting, "_FIRST", 0.001)
+    with progress.Sweeps(3):
+        assert said.wait(60)
+    assert "before the first sweep ends" in said.text
+
+
+def test_short_and_quiet_work_say_nothing(said, monkeypatch):
+    with waiting.telling("reading a.csv"):
+        pass
+    monkeypatch.setattr(waiting, "_FIRST", 0.001)
+    with waiting.telling("reading a.csv", quiet=True), progress.Sweeps(3, quiet=True):
+        assert not said.wait(0.1)
+    assert said.text == ""
+
+
+def test_size_is_noted_before_the_work_begins():
+    counts = sparse.csr_array(np.array([[1, 2], [10**7, 1]]))
+    with pytest.warns(UserWarning, match="Document 1 has 10,000,001 words, so a sweep takes long"):
+        note_long_document(np.asarray(counts.sum(axis=1)))
+    with pytest.warns(UserWarning, match="t has 100,001 distinct values, so a sweep takes long"):
+        note_many_values(covariates(np.arange(100_001)))
+    note_long_document(np.array([5, 10**6]))
+    note_many_values(covariates(np.arange(10)))
