@@ -11,6 +11,7 @@ from thincrm.console.data_columns import TableColumns
 from thincrm.console.run_source import new_run
 from thincrm.console.show_run import keep_results, show_run
 from thincrm.console.voice import Voice, say_skipped
+from thincrm.inference.dask_cluster import Client
 from thincrm.models.features.model import FeatureModel
 from thincrm.models.features.table_source import read_rows
 from thincrm.models.features.terminal import FeatureTerminal
@@ -39,6 +40,7 @@ def fit_features(
     thinning: str,
     settings: FeatureSettings,
     out: Path,
+    client: Client | None = None,
 ) -> bool:
     """Fit a feature model, keep it in `out`, show it; tell whether it got to its end."""
     factor = thinning_named(thinning)
@@ -49,6 +51,6 @@ def fit_features(
     voice.say(f"{n_rows:,} rows, {n_columns:,} columns, {missing:,} missing cells.")
     model = FeatureModel(thinning=factor, **settings)
     place = new_run(out, asdict(how) | {"source": path.name, "kind": "table"})
-    model.fit(table.values, t=table.t, out=place)
+    model.fit(table.values, t=table.t, out=place, client=client)
     keep_results(model, out)
     return show_run(voice, FeatureTerminal(), model, out, table.skipped)

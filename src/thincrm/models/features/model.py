@@ -14,6 +14,7 @@ from thincrm.data.covariates import Covariates
 from thincrm.data.notes import refuse_empty
 from thincrm.data.table_values import as_numbers, column_names, refuse_infinite, scale_of
 from thincrm.errors import InvalidInput, check_count
+from thincrm.inference.dask_cluster import Client
 from thincrm.levy import BetaProcess
 from thincrm.models.base import Factors, Parts
 from thincrm.models.features.draw import FeatureDraw
@@ -159,7 +160,13 @@ class FeatureModel(
         return tags
 
     def fit(
-        self, X: Any, y: Any = None, *, t: Any = None, out: str | PathLike[str] | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        t: Any = None,
+        out: str | PathLike[str] | None = None,
+        client: Client | None = None,
     ) -> Self:
         """Fit to a table X (rows by columns, NaN where a cell is missing) with covariates t.
 
@@ -173,6 +180,8 @@ class FeatureModel(
             Covariate of each row; None: the same for all.
         out : path or None
             A new folder for the run, as of `TopicModel.fit`. None: nothing is written.
+        client : dask.distributed.Client or None
+            Run on the workers of its cluster, with the same bits; None: on this machine.
         """
         self.values_ = value = self._values(X, reset=True)
         self.scale_ = scale_of(value, self.columns_, centred=bool(self.background))
@@ -180,7 +189,7 @@ class FeatureModel(
             self._same_order(X, t)
         self.covariates_ = self._covariates(t, len(value))
         self.seed_ = seed_of(self.random_state)
-        self._start(out)
+        self._start(out, client)
         return self
 
     def _adopt(self, draws: list[FeatureDraw], trace: list[dict[str, float]]) -> None:
