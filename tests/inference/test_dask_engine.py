@@ -3,6 +3,9 @@
 import hashlib
 import os
 import signal
+import socket
+import subprocess
+import sys
 from contextlib import contextmanager
 
 import numpy as np
@@ -40,7 +43,7 @@ def cluster(n_workers):
     """Hold a client of so many worker processes."""
     size = {"n_workers": n_workers, "threads_per_worker": 1, "processes": True}
     with (
-        distributed.LocalCluster(**size, dashboard_address=None) as workers,
+        distributed.LocalCluster(**size, dashboard_address=":0") as workers,
         distributed.Client(workers, set_as_default=False) as found,
     ):
         yield found
@@ -92,16 +95,41 @@ class Maps:
         monkeypatch.setattr(dask_engine.DaskEngine, "map", counted)
 
 
+@contextmanager
+def scheduler_process():
+    """Hold a scheduler and a worker that are started as a user does; yield it and its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"tcp://127.0.0.1:{port}"
+    dask, quiet = [sys.executable, "-m", "dask"], {"stderr": subprocess.DEVNULL}
+    place = ["--host", "127.0.0.1", "--port", str(port), "--dashboard-address", ":0"]
+    scheduler = subprocess.Popen([*dask, "scheduler", *place], **quiet)
+    worker = subprocess.Popen([*dask, "worker", address, "--nthreads", "2", "--no-nanny"], **quiet)
+    try:
+        yield scheduler, address
+    finally:
+        for process in (worker, scheduler):
+            process.kill()
+            process.wait()
+
+
 def kill_one(client):
     os.kill(min(client.run(os.getpid).values()), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("kind", ["topics", "features"])
-def test_a_cluster_has_the_bits_of_threads(client, kind, monkeypatch):
+def test_a_cluster_has_the_bits_of_threads(client, monkeypatch):
     maps = Maps(monkeypatch)
-    assert digest(fit(kind, client=client)) == digest(fit(kind))
+    assert digest(fit("topics", client=client)) == digest(fit("topics"))
     assert maps.n_shards > 1
     assert maps.n_maps > 10
+
+
+def test_floats_are_added_in_the_same_order(monkeypatch):
+    maps = Maps(monkeypatch)
+    with cluster(2) as client:
+        assert digest(fit("features", client=client)) == digest(fit("features"))
+    assert maps.n_shards > 1
 
 
 def test_workers_that_are_killed_do_not_change_a_bit(monkeypatch):
@@ -135,10 +163,10 @@ def test_a_run_goes_on_with_or_without_the_cluster(client, tmp_path, monkeypatch
     whole = digest(fit("topics"))
     for first, then in ((None, client), (client, None)):
         out = tmp_path / str(first is None)
-        stop_after(monkeypatch, 4)
-        with pytest.raises(InterruptedError):
-            fit("topics", out=out, client=first)
-        monkeypatch.undo()
+        with monkeypatch.context() as patch:
+            stop_after(patch, 4)
+            with pytest.raises(InterruptedError):
+                fit("topics", out=out, client=first)
         assert digest(tc.resume(out, client=then)) == whole
 
 
@@ -194,7 +222,8 @@ def stop_after(monkeypatch, n_sweeps):
 
 
 def test_a_scheduler_that_is_lost_is_told_in_a_sentence(monkeypatch):
-    with cluster(1) as client:
-        Maps(monkeypatch, at_4=client.cluster.close)
+    with scheduler_process() as (process, address), connected(address) as client:
+        client.wait_for_workers(1, timeout=60)
+        Maps(monkeypatch, at_4=process.kill)
         with pytest.raises(ThincrmError, match="connection to the Dask scheduler was lost"):
             fit("topics", client=client)

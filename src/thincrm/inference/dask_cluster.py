@@ -80,7 +80,7 @@ def connected(address: str | None) -> Iterator[Client | None]:
 def in_sentences() -> Iterator[None]:
     """Turn the failures of a cluster into sentences."""
     found = _distributed()
-    lost = (asyncio.CancelledError, found.client.CancelledError, found.comm.CommClosedError)
+    lost = (asyncio.CancelledError, found.client.CancelledError, OSError)
     go_on = Sentence(
         "A run with a folder goes on with ",
         either("thincrm.resume(folder, client=client)", "'thincrm resume RUN --scheduler ADDRESS'"),

@@ -80,9 +80,10 @@ class DaskEngine:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Hold the threads of this process; leave no shard on the workers."""
-        with self._here.running(), in_sentences():
+        with in_sentences():
             if not self._client.nthreads():
                 warnings.warn("The cluster has no workers yet: the run waits.", stacklevel=2)
+        with self._here.running():
             try:
                 yield
             finally:
