@@ -20,6 +20,7 @@ from thincrm.console.voice import Voice
 from thincrm.data.writing import write_csv
 from thincrm.errors import InvalidInput, check_between
 from thincrm.files import write_file
+from thincrm.inference.dask_cluster import Client
 from thincrm.models.registry import MODELS
 
 __all__ = ["evaluate_again", "export", "report", "resume", "run_command", "terminal_of"]
@@ -45,9 +46,9 @@ def run_command(
     return RunCommand(name, voice, run, out), model, terminal_of(model)
 
 
-def resume(voice: Voice, run: Path) -> bool:
+def resume(voice: Voice, run: Path, client: Client | None = None) -> bool:
     """Go on with a run, and show it."""
-    model = tc.resume(run, quiet=voice.quiet)
+    model = tc.resume(run, quiet=voice.quiet, client=client)
     keep_results(model, run)
     return show_run(voice, terminal_of(model), model, run)
 

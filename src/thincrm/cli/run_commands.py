@@ -13,6 +13,7 @@ from thincrm.console.once import OnceCommand
 from thincrm.console.output_places import file_place
 from thincrm.console.stopping import end_of, resumable
 from thincrm.console.voice import Voice
+from thincrm.inference.dask_cluster import connected
 
 __all__ = ["Format", "add_commands"]
 
@@ -35,12 +36,14 @@ def add_commands(app: typer.Typer) -> None:
         app.command(cls=OnceCommand, epilog=f"Example: {example}")(command)
 
 
-def resume(run: o.Run, quiet: o.Quiet = False, json: o.Json = False) -> None:
+def resume(
+    run: o.Run, scheduler: o.Scheduler = None, quiet: o.Quiet = False, json: o.Json = False
+) -> None:
     """Go on with a run that was stopped; the result is as if it had not been."""
     from thincrm.cli import any_run  # noqa: PLC0415 - help is quick
 
-    with resumable(run):
-        complete = any_run.resume(Voice(quiet, json), run)
+    with resumable(run), connected(scheduler) as client:
+        complete = any_run.resume(Voice(quiet, json), run, client)
     end_of(run, complete)
 
 

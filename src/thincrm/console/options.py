@@ -27,6 +27,7 @@ __all__ = [
     "Quiet",
     "RandomSeed",
     "Run",
+    "Scheduler",
     "SkipBad",
     "TextColumn",
     "Thinning",
@@ -81,6 +82,14 @@ RandomSeed = Annotated[
     int, typer.Option("--seed", help="Random seed: the same seed gives the same result.", min=0)
 ]
 Threads = Annotated[int | None, typer.Option(help="Threads.", show_default="one per core", min=1)]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        help="Run on a Dask cluster: the address of its scheduler, such as tcp://host:8786.",
+        show_default="this machine",
+    ),
+]
 Thinning = Annotated[
     str,
     typer.Option(

@@ -42,6 +42,7 @@ def run_chains(problem: Problem[Any], schedule: Schedule, log: RunLog, watch: Wa
     Where it pays, chains run side by side, a process each. `watch` sees every draw that is kept,
     and what it says is shown beside the progress.
     """
+    log.fetch = problem.engine.fetch
     left = schedule.n_sweeps * schedule.n_chains - len(log.trace)
     with Sweeps(left, quiet=schedule.quiet) as bar, log.stopping_cleanly():
         seen = ""

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -68,6 +68,7 @@ class RunLog:
         self._chains = [_Chain() for _ in range(schedule.n_chains)]
         self._folder, self._complaint = folder, ""
         self._interrupts = Interrupts()
+        self.fetch: Callable[[Any], Any] = tuple  # locals as values: the engine's, once it runs
         self._due = time.monotonic() + CHECKPOINT_SECONDS
 
     @property
@@ -157,7 +158,7 @@ class RunLog:
         known = [row for chain in self._chains for row in chain.trace[: chain.known[1]]]
         value = {
             "chains": [
-                ChainState(number, chain.sweep, chain.known[0], chain.state)
+                ChainState(number, chain.sweep, chain.known[0], self._whole(chain.state))
                 for number, chain in enumerate(self._chains)
             ],
             "trace": columns(known),
@@ -166,6 +167,10 @@ class RunLog:
         self._try_to_write("checkpoint", value)
         cost = time.monotonic() - began
         self._due = began + max(CHECKPOINT_SECONDS, cost / _LARGEST_SHARE)
+
+    def _whole(self, state: Any) -> Any:
+        """Return a state with its locals here, wherever the engine keeps them."""
+        return None if state is None else replace(state, local=self.fetch(state.local))
 
     def _try_to_write(self, what: str, value: object) -> None:
         assert self._folder is not None

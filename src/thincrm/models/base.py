@@ -23,6 +23,7 @@ from thincrm.data.covariates import CovariateLike, Covariates, covariates
 from thincrm.data.notes import note_many_values, note_one_value
 from thincrm.data.rounding import rounded
 from thincrm.errors import InvalidInput, Sentence, check_count, either
+from thincrm.inference.dask_cluster import Client
 from thincrm.inference.diagnostics import Diagnostics
 from thincrm.inference.driver import Watch, run_chains
 from thincrm.inference.engine import Threads
@@ -35,7 +36,7 @@ from thincrm.models.seeds import RandomState, seed_of
 from thincrm.models.stored import StoredModel
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.waiting import telling
-from thincrm.ports import LevyMeasure, Problem
+from thincrm.ports import Engine, LevyMeasure, Problem
 from thincrm.thinning.member import ThinningFunction
 
 __all__ = ["Factors", "Model", "Parts"]
@@ -106,26 +107,29 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
         *,
         t: CovariateLike | None = None,
         out: str | os.PathLike[str] | None = None,
+        client: Client | None = None,
     ) -> Self:
         """Fit to observations X with covariates t (numbers or dates).
 
         out: a new folder for the run; whatever ends the run, `thincrm.resume(out)` goes on with it,
-        bit for bit. None: nothing is written.
+        bit for bit. None: nothing is written. client: a dask.distributed.Client, to run on its
+        cluster, with the same bits; None: on this machine.
         """
         n_rows = self._read(X)
         self.covariates_ = self._covariates(t, n_rows)
         self.seed_ = seed_of(self.random_state)
-        self._start(out)
+        self._start(out, client)
         return self
 
-    def _start(self, out: str | os.PathLike[str] | None) -> None:
+    def _start(self, out: str | os.PathLike[str] | None, client: Client | None = None) -> None:
         """Run the chains of a new fit: data and covariates are known."""
         self._schedule()
+        engine = self._engine(client)
         self.thinning_ = self._factors().thinning
         with telling("preparing the covariates", quiet=bool(self.quiet)):
             self.prepared_ = self.thinning_.prepare(self._known())
         with self._run_log(out) as log:
-            self._sample(log)
+            self._sample(log, engine)
 
     def _schedule(self) -> Schedule:
         return Schedule(
@@ -185,7 +189,14 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
         known = self.covariates_
         return known if self.thinning_.varies else covariates(np.zeros(known.row.size))
 
-    def _problem(self) -> Problem[Any]:
+    def _engine(self, client: Client | None) -> Engine:
+        if client is None:
+            return Threads(self.n_threads)
+        from thincrm.inference.dask_engine import DaskEngine  # noqa: PLC0415 - an extra
+
+        return DaskEngine(client, self.n_threads)
+
+    def _problem(self, engine: Engine | None = None) -> Problem[Any]:
         levy, thinning, likelihood, n_atoms, n_background = self._factors()
         known = self._known()
         parts = self._parts(known)
@@ -197,7 +208,7 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
             shards=parts.shards,
             trials=known.trials,
             n_atoms=n_atoms,
-            engine=Threads(self.n_threads),
+            engine=self._engine(None) if engine is None else engine,
             n_background=n_background,
             learn_levy=bool(self.learn),
             facts=parts.facts,
@@ -207,8 +218,8 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
         """Return what tells, beside the progress, of each kept draw; None: nothing does."""
         return None
 
-    def _sample(self, log: RunLog) -> None:
-        problem = self._problem()
+    def _sample(self, log: RunLog, engine: Engine) -> None:
+        problem = self._problem(engine)
         with problem.engine.running():
             run_chains(problem, self._schedule(), log, self._watch(log))
         self.complete_ = not log.stopped

@@ -7,6 +7,7 @@ from typing import Any
 
 from thincrm.errors import DamagedFile
 from thincrm.files.run import RunFolder
+from thincrm.inference.dask_cluster import Client
 from thincrm.models.codec import codec
 from thincrm.models.registry import model_named
 from thincrm.models.stored import StoredModel
@@ -25,16 +26,16 @@ def load(path: str | Path) -> Any:
     return model
 
 
-def resume(path: str | Path, *, quiet: bool | None = None) -> Any:
+def resume(path: str | Path, *, quiet: bool | None = None, client: Client | None = None) -> Any:
     """Go on with the run in a folder and return the fitted estimator.
 
     The result is, bit for bit, that of a run which was never stopped. quiet: no progress bar;
-    None: as the run began.
+    None: as the run began. client: a dask.distributed.Client, to go on on its cluster.
     """
     model, folder = _open(path)
     if quiet is not None:
         model.quiet = bool(quiet)
-    model._resume(folder)
+    model._resume(folder, client)
     return model
 
 

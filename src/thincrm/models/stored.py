@@ -24,11 +24,12 @@ from thincrm.errors import (
 )
 from thincrm.files.checks import is_count, need
 from thincrm.files.run import RunFolder
+from thincrm.inference.dask_cluster import Client
 from thincrm.inference.run_log import ChainState, RunLog, how_far, read_checkpoint, rows_of
 from thincrm.inference.schedule import Schedule
 from thincrm.models.codec import codec
 from thincrm.models.file_checks import check_covariates, check_like, check_params
-from thincrm.ports import Problem
+from thincrm.ports import Engine, Problem
 
 __all__ = ["StoredModel"]
 
@@ -69,7 +70,7 @@ class StoredModel:
         """Return how long a run of this model is."""
 
     @abstractmethod
-    def _problem(self) -> Problem[Any]:
+    def _problem(self, engine: Engine | None = None) -> Problem[Any]:
         """Return the sampler's problem."""
 
     @abstractmethod
@@ -81,7 +82,11 @@ class StoredModel:
         """Return the covariates that the thinning function sees."""
 
     @abstractmethod
-    def _sample(self, log: RunLog) -> None:
+    def _engine(self, client: Client | None) -> Engine:
+        """Return what chains run on: the client's cluster, or this machine."""
+
+    @abstractmethod
+    def _sample(self, log: RunLog, engine: Engine) -> None:
         """Run what is left of the chains, and adopt the draws."""
 
     @abstractmethod
@@ -256,14 +261,16 @@ class StoredModel:
             return n_draws_C, rows, done
         return [0] * schedule.n_chains, [], False
 
-    def _resume(self, folder: RunFolder) -> None:
+    def _resume(self, folder: RunFolder, client: Client | None = None) -> None:
         """Go on where the folder's run stopped; of a finished one, make again what was lost."""
+        engine = self._engine(client)
         with folder.locked():
             found = self._results(folder)
             draws = None if found is None else self._all_draws(folder, found[0], found[2])
             if found is None or draws is None:
                 schedule = self._schedule()
-                self._sample(RunLog.reopen(schedule, folder, self._check_state, self._check_draw))
+                log = RunLog.reopen(schedule, folder, self._check_state, self._check_draw)
+                self._sample(log, engine)
                 return
         self.complete_ = True
         self._take(folder, draws, found[1])

@@ -14,6 +14,7 @@ from thincrm.console.once import OnceCommand
 from thincrm.console.output_places import check_run_place
 from thincrm.console.stopping import end_of, resumable
 from thincrm.console.voice import Voice
+from thincrm.inference.dask_cluster import connected
 
 if TYPE_CHECKING:
     from thincrm.models.features.terminal import FeatureTerminal
@@ -97,6 +98,7 @@ def features(
     chains: o.NumChains = o.CHAINS,
     seed: o.RandomSeed = o.SEED,
     threads: o.Threads = None,
+    scheduler: o.Scheduler = None,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
@@ -118,6 +120,8 @@ def features(
         n_threads=threads,
         quiet=quiet,
     )
-    with resumable(out):
-        complete = work.fit_features(Voice(quiet, json), table, how, thinning, settings, out)
+    with resumable(out), connected(scheduler) as client:
+        complete = work.fit_features(
+            Voice(quiet, json), table, how, thinning, settings, out, client
+        )
     end_of(out, complete)

@@ -12,6 +12,7 @@ from thincrm.console.run_source import new_run
 from thincrm.console.show_run import keep_results, show_run
 from thincrm.console.voice import Voice, say_skipped
 from thincrm.data.reading.lines import UTF8
+from thincrm.inference.dask_cluster import Client
 from thincrm.models.features.model import FeatureModel
 from thincrm.models.features.table_source import read_rows
 from thincrm.models.features.terminal import FeatureTerminal
@@ -40,6 +41,7 @@ def fit_features(
     thinning: str,
     settings: FeatureSettings,
     out: Path,
+    client: Client | None = None,
 ) -> bool:
     """Fit a feature model, keep it in `out`, show it; tell whether it got to its end."""
     factor = thinning_named(thinning)
@@ -52,6 +54,6 @@ def fit_features(
     model = FeatureModel(thinning=factor, **settings)
     kept = {"encoding": how.encoding or UTF8, "source": path.name, "kind": "table"}
     place = new_run(out, asdict(how) | kept)
-    model.fit(table.values, t=table.t, out=place)
+    model.fit(table.values, t=table.t, out=place, client=client)
     keep_results(model, out)
     return show_run(voice, FeatureTerminal(), model, out, table.skipped)

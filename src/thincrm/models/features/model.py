@@ -14,6 +14,7 @@ from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.data.notes import refuse_empty
 from thincrm.data.table_values import TableLike, as_numbers, column_names, refuse_infinite, scale_of
 from thincrm.errors import InvalidInput, check_count
+from thincrm.inference.dask_cluster import Client
 from thincrm.levy import BetaProcess
 from thincrm.levy.process import LevyProcess
 from thincrm.models.base import Factors, Parts
@@ -168,6 +169,7 @@ class FeatureModel(
         *,
         t: CovariateLike | None = None,
         out: str | PathLike[str] | None = None,
+        client: Client | None = None,
     ) -> Self:
         """Fit to a table X (rows by columns, NaN where a cell is missing) with covariates t.
 
@@ -181,6 +183,8 @@ class FeatureModel(
             Covariate of each row; None: the same for all.
         out : path or None
             A new folder for the run, as of `TopicModel.fit`. None: nothing is written.
+        client : dask.distributed.Client or None
+            Run on the workers of its cluster, with the same bits; None: on this machine.
         """
         self.values_ = value = self._values(X, reset=True)
         self.scale_ = scale_of(value, self.columns_, centred=bool(self.background))
@@ -188,7 +192,7 @@ class FeatureModel(
             refuse_other_order(X, t)
         self.covariates_ = self._covariates(t, len(value))
         self.seed_ = seed_of(self.random_state)
-        self._start(out)
+        self._start(out, client)
         return self
 
     def _adopt(self, draws: list[FeatureDraw], trace: list[dict[str, float]]) -> None:

@@ -32,7 +32,7 @@ __all__ = [
     "shards_of",
 ]
 
-SHARD_ROWS = 2**18
+SHARD_ROWS = 2**14
 _BLOCK_ROWS = 2048
 BACKGROUND_PRECISION = 0.25  # of the level of a column where every feature is shut
 

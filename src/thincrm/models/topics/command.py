@@ -14,6 +14,7 @@ from thincrm.console.output_places import check_run_place
 from thincrm.console.stopping import end_of, resumable
 from thincrm.console.voice import Voice
 from thincrm.errors import InvalidInput
+from thincrm.inference.dask_cluster import connected
 
 if TYPE_CHECKING:
     from thincrm.models.topics.terminal import TopicTerminal
@@ -90,6 +91,7 @@ def topics(
     chains: o.NumChains = o.CHAINS,
     seed: o.RandomSeed = o.SEED,
     threads: o.Threads = None,
+    scheduler: o.Scheduler = None,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
@@ -118,9 +120,17 @@ def topics(
         n_threads=threads,
         quiet=quiet,
     )
-    with resumable(out):
+    with resumable(out), connected(scheduler) as client:
         complete = work.fit_topics(
-            Voice(quiet, json), corpus, how, chosen, thinning, settings, heldout or None, out
+            Voice(quiet, json),
+            corpus,
+            how,
+            chosen,
+            thinning,
+            settings,
+            heldout or None,
+            out,
+            client,
         )
     end_of(out, complete)
 

@@ -12,6 +12,7 @@ from thincrm.console.show_run import keep_results, show_run
 from thincrm.console.voice import Voice, say_skipped
 from thincrm.data.reading import Counts
 from thincrm.data.vocabulary import count_words
+from thincrm.inference.dask_cluster import Client
 from thincrm.models.topics.corpus import read_corpus
 from thincrm.models.topics.model import TopicModel
 from thincrm.models.topics.terminal import TopicTerminal
@@ -52,6 +53,7 @@ def fit_topics(
     settings: TopicSettings,
     heldout: float | None,
     out: Path,
+    client: Client | None = None,
 ) -> bool:
     """Fit a topic model, keep it in `out`, show it; tell whether it got to its end."""
     factor = thinning_named(thinning)
@@ -69,6 +71,6 @@ def fit_topics(
         model.vectorizer = model.vectorizer_ = vectorizer
     voice.say("{:,} documents, {:,} words.".format(*counts.counts.shape))
     place = new_run(out, corpus.reading, texts, corpus.names)
-    model.fit(counts, t=corpus.t, out=place, heldout=heldout)
+    model.fit(counts, t=corpus.t, out=place, heldout=heldout, client=client)
     keep_results(model, out)
     return show_run(voice, TopicTerminal(), model, out, corpus.skipped)

@@ -26,6 +26,7 @@ from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.data.notes import note_long_document, refuse_empty
 from thincrm.data.reading.read_counts import same_words
 from thincrm.errors import InvalidInput, check_count
+from thincrm.inference.dask_cluster import Client
 from thincrm.inference.driver import Watch
 from thincrm.inference.run_log import RunLog
 from thincrm.levy import GammaProcess
@@ -213,6 +214,7 @@ class TopicModel(
         t: CovariateLike | None = None,
         out: str | PathLike[str] | None = None,
         heldout: CountsLike | None = None,
+        client: Client | None = None,
     ) -> Self:
         """Fit to documents X (counts, or texts) with covariates t (numbers or dates).
 
@@ -232,6 +234,8 @@ class TopicModel(
             Words that are not learned from: other words of the same documents
             (`thincrm.split_words`), or such a share of X's. The progress bar shows their
             perplexity so far, and `perplexity()` tells it with its error.
+        client : dask.distributed.Client or None
+            Run on the workers of its cluster, with the same bits; None: on this machine.
         """
         counts = self._counts(X, reset=True)
         if counts.sum() == 0:
@@ -247,7 +251,7 @@ class TopicModel(
         self.covariates_ = self._covariates(t, counts.shape[0])
         self.seed_ = seed_of(self.random_state)
         self.counts_, self.heldout_ = hold_out(counts, heldout, self.seed_)
-        self._start(out)
+        self._start(out, client)
         return self
 
     def _watch(self, log: RunLog) -> Watch:

@@ -27,7 +27,8 @@ __all__ = [
     "shards_of",
 ]
 
-SHARD_TOKENS = 2**24
+_N_SHARDS = 64  # if shards are neither smaller nor larger than this:
+_SHARD_TOKENS = 2**21, 2**24
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +93,14 @@ def facts_of(documents: Tokens) -> TopicFacts:
 
 
 def shards_of(
-    documents: Tokens, row_D: np.ndarray, shard_tokens: int = SHARD_TOKENS
+    documents: Tokens, row_D: np.ndarray, shard_tokens: int | None = None
 ) -> tuple[TopicShard, ...]:
-    """Cut documents into shards of about so many tokens: fixed by the data alone."""
+    """Cut documents into shards of about so many tokens: fixed by the data alone.
+
+    None: few enough that their evidence is quickly added, enough for the workers of a cluster.
+    """
+    if shard_tokens is None:
+        shard_tokens = int(np.clip(documents.word.size / _N_SHARDS, *_SHARD_TOKENS))
     n_shards = max(1, round(documents.word.size / shard_tokens))
     ends = np.searchsorted(documents.start, documents.word.size * np.arange(1, n_shards) / n_shards)
     cuts = np.unique([0, *ends.tolist(), documents.n_documents])

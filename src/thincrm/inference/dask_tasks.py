@@ -1,0 +1,62 @@
+"""What Dask's workers do: pure functions of what they are sent."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import threading
+from importlib.metadata import version
+
+from thincrm.errors import InvalidInput
+from thincrm.numerics.threads import using_threads
+
+__all__ = ["new_of", "result_of", "same", "step", "unpacked", "versions_here"]
+
+_BITS = ("numpy", "scipy", "numba", "thincrm")  # whose versions decide the bits
+_alone = threading.Lock()  # a step takes all threads of its worker
+
+
+def versions_here() -> str:
+    """Return the versions that all machines must have in common."""
+    python = ".".join(map(str, sys.version_info[:2]))
+    return ", ".join([f"Python {python}", *(f"{name} {version(name)}" for name in _BITS)])
+
+
+def same(sent: bytes) -> bytes:
+    """Hold a message for all workers."""
+    return sent
+
+
+def unpacked(sent: bytes) -> object:
+    """Hold a shard."""
+    return pickle.loads(sent)
+
+
+def step(versions: str, sent: bytes, shard: object, local: object) -> object:
+    """Return (new local, result) of a shard; `sent` is what to do, and its message."""
+    from distributed import get_worker  # noqa: PLC0415 - an extra
+
+    worker = get_worker()
+    _check_versions(worker.address, versions)
+    with _alone, using_threads(worker.state.nthreads):
+        work, message = pickle.loads(sent)
+        own = pickle.loads(local) if isinstance(local, bytes) else local
+        return work(shard, own, message)
+
+
+def _check_versions(address: str, versions: str) -> None:
+    if versions_here() != versions:
+        raise InvalidInput(
+            f"The worker {address} has {versions_here()}, but the run has {versions}: install the "
+            "same on every machine."
+        )
+
+
+def new_of(both: tuple[object, object]) -> object:
+    """Return a step's new local."""
+    return both[0]
+
+
+def result_of(both: tuple[object, object]) -> object:
+    """Return a step's result."""
+    return both[1]
