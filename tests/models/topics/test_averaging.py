@@ -14,7 +14,7 @@ NEW = np.random.default_rng(1).poisson(1.0, (3, 8))
 @pytest.fixture(scope="module")
 def fitted():
     model = TopicModel(
-        max_topics=40, n_sweeps=12, n_draws=6, n_chains=2, random_state=0, quiet=True
+        max_topics=40, n_sweeps=12, n_draws=6, n_threads=1, random_state=0, quiet=True
     )
     return model.fit(X, t=YEAR)
 

@@ -68,6 +68,23 @@ def test_words_of_topics(tables):
         np.testing.assert_allclose(counts[:, topic], total / len(DRAWS))
 
 
+def test_words_in_the_order_of_relevance(tables):
+    """0.6 log p(w | k) + 0.4 log p(w | k) / p(w)."""
+    common = np.array([0.9, 0.02, 0.02, 0.02, 0.02, 0.02])
+    table = tables.topics(3, LEVEL, 0, common)
+    for topic, found in columns():
+        mean = np.array([np.mean([plain_theta(draw, p, k) for draw, k in found]) for p in range(6)])
+        relevance = [
+            0.6 * np.log(p) + 0.4 * np.log(p / c) for p, c in zip(mean, common, strict=True)
+        ]
+        best = np.argsort(relevance)[::-1][:3]
+        mine = table[table["topic"] == topic]
+        assert list(mine["word"]) == list(VOCABULARY[best])
+        np.testing.assert_allclose(mine["probability"], mean[best], rtol=1e-5)
+    likeliest = tables.topics(3, LEVEL, 0)
+    assert list(table["word"]) != list(likeliest["word"])
+
+
 def test_bands_of_words_are_those_of_dirichlet_topics():
     """A word's probability given a draw is beta; over draws, a mixture, of which bands are ends."""
     few = [made_up([0, 1, 2], seed, 0, seed) for seed in range(4)]
