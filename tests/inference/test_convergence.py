@@ -1,7 +1,8 @@
-"""R-hat and effective sample sizes: against ArviZ, against theory, and where they must say no."""
+"""R-hat and effective sizes: against a plain twin, ArviZ and theory; and where they say no."""
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from thincrm.errors import InvalidInput
 from thincrm.inference.convergence import bulk_ess, rank_rhat, tail_ess
@@ -16,21 +17,88 @@ def autoregression(seed, n_chains, n_draws, phi):
     return x
 
 
-@pytest.mark.parametrize("kind", ["plain", "apart", "ties", "heavy", "drift"])
+KINDS = ["plain", "apart", "ties", "heavy", "drift"]
+
+
+def changed(x, kind):
+    return {
+        "plain": x,
+        "apart": x + np.arange(len(x))[:, None],
+        "ties": np.round(x),
+        "heavy": np.sinh(2.0 * x),
+        "drift": x + 0.02 * np.arange(x.shape[1]),
+    }[kind]
+
+
+def plain_halves(x):
+    half = x.shape[1] // 2
+    return [row[:half] for row in x] + [row[len(row) - half :] for row in x]
+
+
+def plain_scores(chains):
+    """Return normal quantiles of average ranks, counted one by one."""
+    pooled = np.concatenate(chains)
+    rank = np.array([(pooled < v).sum() + ((pooled == v).sum() + 1) / 2 for v in pooled])
+    return np.split(stats.norm.ppf((rank - 3 / 8) / (pooled.size + 1 / 4)), len(chains))
+
+
+def plain_rhat(chains):
+    n = len(chains[0])
+    within = np.mean([np.var(chain, ddof=1) for chain in chains])
+    between = n * np.var([np.mean(chain) for chain in chains], ddof=1)
+    return np.sqrt(((n - 1) / n * within + between / n) / within)
+
+
+def plain_ess(chains):
+    """Return M N / tau, lags summed in pairs while these are positive, never rising (Geyer)."""
+    n, m = len(chains[0]), len(chains)
+    if len(set(np.concatenate(chains))) == 1:
+        return m * n
+
+    def covariance(chain, lag):
+        gap = chain - chain.mean()
+        return sum(gap[i] * gap[i + lag] for i in range(n - lag)) / n
+
+    within = np.mean([np.var(chain, ddof=1) for chain in chains])
+    total = (n - 1) / n * within + np.var([chain.mean() for chain in chains], ddof=1)
+
+    def rho(lag):
+        if lag == 0:
+            return 1.0
+        return 1.0 - (within - np.mean([covariance(chain, lag) for chain in chains])) / total
+
+    tau, lag, lowest = -1.0, 0, np.inf
+    while True:
+        even, pair = rho(lag), rho(lag) + rho(lag + 1)
+        if pair <= 0.0 or lag == 2 * ((n - 3) // 2):
+            break
+        lowest = min(lowest, pair)
+        tau, lag = tau + 2.0 * lowest, lag + 2
+    tau += max(even, 0.0)
+    return m * n / max(tau, 1.0 / np.log10(m * n))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("phi", [-0.6, 0.0, 0.9])
+def test_agrees_with_the_plain_twin(kind, phi):
+    x = changed(autoregression(1, 3, 61, phi), kind)
+    chains = plain_halves(x)
+    middle = np.median(np.concatenate(chains))
+    folded = [np.abs(chain - middle) for chain in chains]
+    rhat = max(plain_rhat(plain_scores(chains)), plain_rhat(plain_scores(folded)))
+    ends = [plain_halves((x <= cut).astype(float)) for cut in np.quantile(x, [0.05, 0.95])]
+    tail = min(plain_ess(end) for end in ends)
+    expected = [rhat, plain_ess(plain_scores(chains)), tail]
+    np.testing.assert_allclose([rank_rhat(x), bulk_ess(x), tail_ess(x)], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shape", [(2, 103), (4, 100), (5, 222)])
 @pytest.mark.parametrize("phi", [-0.6, 0.0, 0.9])
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 def test_agrees_with_arviz(kind, shape, phi):
     arviz = pytest.importorskip("arviz")
-    x = autoregression(1, *shape, phi)
-    change = {
-        "plain": x,
-        "apart": x + np.arange(shape[0])[:, None],
-        "ties": np.round(x),
-        "heavy": np.sinh(2.0 * x),
-        "drift": x + 0.02 * np.arange(shape[1]),
-    }
-    x = change[kind]
+    x = changed(autoregression(1, *shape, phi), kind)
     tail = arviz.ess(x, method="tail", prob=(0.05, 0.95))
     theirs = [arviz.rhat(x), arviz.ess(x, method="bulk"), tail]
     np.testing.assert_allclose([rank_rhat(x), bulk_ess(x), tail_ess(x)], theirs, rtol=1e-10)

@@ -30,7 +30,7 @@ def test_its_numbers_are_those_of_the_model(lamps, files):
     ]
     assert data["diagnosis"]["number"]["values"] == [3]
     (caution,) = data["diagnosis"]["cautions"]
-    assert caution.startswith("Up to 3 of at most 3 lamps were in use: raise max_lamps")
+    assert caution == "All 3 lamps are in use: their number is cut off there. Raise max_lamps."
     assert [row[0] for row in data["learned"]] == ["Brightness"]
 
 

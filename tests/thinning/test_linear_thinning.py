@@ -37,6 +37,20 @@ def test_gp_is_a_gaussian_process_at_its_centres():
     np.testing.assert_allclose(basis_TJ @ np.diag(prior) @ basis_TJ.T, expected, atol=1e-8)
 
 
+def test_gp_prior_is_what_it_says():
+    """The density of draws, their moments, and the mean of a probit: Phi(m / sqrt(1 + var))."""
+    gp = SigmoidGP(widths=(9.0, 2.0), amplitude=1.7, bias_mean=-0.4, bias_spread=0.7)
+    prepared, n = gp.prepare(T), 200_000
+    x = gp.draw(5, n, prepared)
+    level, field = x.weights[:, 0], x.weights[:, 1:]
+    normal = stats.norm.logpdf(level, -0.4, 0.7) + stats.norm.logpdf(field).sum(1)
+    np.testing.assert_allclose(gp.log_prob(x, prepared), normal - np.log(2))
+    assert stats.kstest(level[::20], stats.norm(-0.4, 0.7).cdf).pvalue > 1e-5
+    assert stats.kstest(level[::20], stats.norm(-0.4, 0.77).cdf).pvalue < 1e-5
+    mean = stats.norm.cdf(-0.4 / np.sqrt(1.0 + 0.7**2 + 1.7**2))
+    np.testing.assert_allclose(gp.mean_activation(prepared), mean, rtol=1e-6)
+
+
 @EACH
 def test_log_odds_anywhere_agree_with_the_prepared_rows(thinning):
     prepared = thinning.prepare(T)

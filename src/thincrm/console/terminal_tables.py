@@ -31,9 +31,14 @@ _WIDTH = 24
 
 
 class CurveTable:
-    """A row per atom: number, share, peak and curve (if there is one covariate), and words."""
+    """A row per atom: number, share, peak and curve (if there is one covariate), and words.
 
-    def __init__(self, known: Covariates, one: str, share: str, last: str) -> None:
+    found: the title of a column on where an atom was found; None: there is none.
+    """
+
+    def __init__(
+        self, known: Covariates, one: str, share: str, last: str, found: str | None = None
+    ) -> None:
         self.known = known
         self.weight_T: Float = np.asarray(known.trials / known.trials.sum())
         self.has_curves = known.rows.shape[1] == 1 and len(known.rows) > 1
@@ -45,14 +50,18 @@ class CurveTable:
             self.table.add_column("peak", justify="right", no_wrap=True, min_width=5)
             gap = " " * max(1, _WIDTH - len(start) - len(stop))
             self.table.add_column(f"{start}{gap}{stop}", no_wrap=True, min_width=_WIDTH)
+        if found is not None:
+            self.table.add_column(found, justify="right", no_wrap=True)
         self.table.add_column(last)  # the one that gives way in a narrow terminal
 
-    def add(self, atom: int, share: str, open_T: Float, words: str) -> None:
+    def add(self, atom: int, share: str, open_T: Float, words: str, *found: str) -> None:
         """Add a row."""
         cells = [str(atom), share]
         if self.has_curves:
             cells += [f"{100 * open_T.max():.0f} %", curve(self.known, open_T)]
-        self.table.add_row(*cells, Text(printable(words), overflow="ellipsis", no_wrap=True))
+        self.table.add_row(
+            *cells, *found, Text(printable(words), overflow="ellipsis", no_wrap=True)
+        )
 
 
 def _ends(known: Covariates) -> tuple[str, str]:

@@ -93,7 +93,7 @@ class Diagnostics:
             Held-out counts of the fitted documents: adds their likelihood to the quantities.
         """
         check_is_fitted(self)
-        table = label_free(self.draws_, self.covariates_)
+        table = self._quantities()
         if heldout is not None:
             table["heldout"] = self._heldout_scores(heldout)
         return summarise(table)
@@ -101,6 +101,10 @@ class Diagnostics:
     def verdict(self, heldout: CountsLike | None = None) -> Verdict:
         """Say in a sentence whether the chains agree and what the draws are worth."""
         return judge(self.diagnostics(heldout))
+
+    def _quantities(self) -> pd.DataFrame:
+        """Return what is compared of every draw, indexed by chain and sweep."""
+        return label_free(self.draws_, self.covariates_)
 
     def _heldout_scores(self, heldout: CountsLike) -> Float:
         raise InvalidInput("this model takes no held-out counts: leave heldout out.")
@@ -221,6 +225,8 @@ def judge(table: pd.DataFrame) -> Verdict:
 def said(name: str) -> str:
     """Return a label-free quantity in words: n_topics is "the number of topics"."""
     stem, _, place = name.partition("[")
+    if stem == "topic_share":
+        return f"the share of topic {place.removesuffix(']')}"
     plain = _NAMES.get(stem) or _pattern(stem)
     return f"{plain} at {place.removesuffix(']')}" if place else plain
 

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from thincrm.errors import Sentence, argument, either
 from thincrm.inference.progress import Sweeps
 from thincrm.inference.run_log import CHECKPOINT_SECONDS, RunLog
 from thincrm.inference.schedule import Schedule
 from thincrm.inference.side_by_side import Event, Task, packed, run_tasks
+from thincrm.inference.truncation import truncation_binds
 from thincrm.numerics.streams import sweep_generator
 from thincrm.ports import Problem, State
 
@@ -58,7 +58,10 @@ def run_chains(problem: Problem[Any], schedule: Schedule, log: RunLog, watch: Wa
         tasks = [Task(chain, *log.take(chain)) for chain in range(schedule.n_chains)]
         _run_tasks(problem, schedule, tasks, note)
         log.finish()
-    _warn_if_full(problem, schedule, log.draws)
+    may_grow = hasattr(problem.likelihood, "expand") and not schedule.grow
+    full = truncation_binds(log.draws, schedule.atoms, problem.n_atoms, may_grow)
+    if full is not None:
+        warnings.warn(full, stacklevel=3)
 
 
 def _run_tasks(
@@ -145,21 +148,3 @@ def run_chain(
             rng, larger = sweep_generator(seed, chain, number, 1), int(problem.n_atoms * _GROWTH)
             problem, state = likelihood.expand(rng, problem, state, larger)
         note(number, state, {"chain": chain, "sweep": number, **numbers}, draw)
-
-
-def _warn_if_full(problem: Problem[Any], schedule: Schedule, draws: list[Any]) -> None:
-    atoms = schedule.atoms
-    numbers = [draw.scalars for draw in draws]
-    full = [n[f"n_{atoms}"] >= n.get(f"max_{atoms}", problem.n_atoms) for n in numbers]
-    if sum(full) > 0.5 * len(full) and not schedule.grow:
-        most = f"max_{atoms}"
-        grow = Sentence(", or pass ", either(f"{most}='grow'", f"{argument(most).shell} grow"))
-        warnings.warn(
-            Sentence(
-                f"All {problem.n_atoms} {atoms} are in use: their number is cut off there. Raise ",
-                argument(most),
-                grow if hasattr(problem.likelihood, "expand") else "",
-                ".",
-            ),
-            stacklevel=4,
-        )

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from thincrm.errors import InvalidInput
-from thincrm.inference.diagnostics import label_free
 from thincrm.plots.canvas import COLOURS, SMALL, axes, columns_for, panels
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def trace(model: Model, quantities: Sequence[str] | None = None, ax: Axes | None
 def _histories(model: Model) -> dict[str, pd.Series]:
     """Return every quantity's history: after each sweep, or where only draws have it, of these."""
     found = {str(name): model.trace_[name] for name in model.trace_.columns}
-    for name, values in label_free(model.draws_, model.covariates_).items():
+    for name, values in model._quantities().items():
         found.setdefault(str(name), values)
     return found
 

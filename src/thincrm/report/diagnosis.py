@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from thincrm.inference.diagnostics import judge, label_free, said, summarise
+from thincrm.inference.diagnostics import judge, said
+from thincrm.inference.truncation import truncation_binds
 from thincrm.numerics.arrays import Float
 from thincrm.report.fitted import Fitted
 
 __all__ = ["diagnosis"]
 
-_NEARLY_ALL = 0.95
 _MOST_SWEEPS = 300  # drawn of a trace
 _TRACED = ("log_joint", "log_likelihood")
 
@@ -26,14 +26,14 @@ def diagnosis(
     noun: what an atom is; draws may tell how many are in use (`n_topics`). traced: quantities to
     draw besides that number and the log densities. limit: the truncation, if it is known.
     """
-    table = summarise(label_free(model.draws_, model.covariates_))
-    verdict = judge(table)
+    table = model.diagnostics()
+    verdict, full = judge(table), truncation_binds(model.draws_, f"{noun}s", limit)
     number = _number(model, f"n_{noun}s")
     names = dict.fromkeys((f"n_{noun}s", *_TRACED, *traced))
     return {
         "ok": bool(verdict.ok),
         "verdict": str(verdict),
-        "cautions": [] if number is None else _cautions(model, int(number.max()), noun, limit),
+        "cautions": [] if full is None else [str(full)],
         "table": _table(table),
         "draws": len(model.draws_),
         "chains": len({draw.chain for draw in model.draws_}),
@@ -56,17 +56,6 @@ def _posterior(number: Float) -> dict[str, object]:
         "mean": round(float(number.mean()), 1),
         "band": np.quantile(number, [0.05, 0.95], method="nearest").astype(int).tolist(),
     }
-
-
-def _cautions(model: Fitted, most: int, noun: str, limit: int | None) -> list[str]:
-    setting = f"max_{noun}s"
-    room = model.draws_[-1].scalars.get(setting, limit)
-    if room is None or most < _NEARLY_ALL * room:
-        return []
-    return [
-        f"Up to {most} of at most {int(room)} {noun}s were in use: raise {setting}, or their "
-        "number is that of the settings and not of the data."
-    ]
 
 
 def _table(table: pd.DataFrame) -> dict[str, object]:

@@ -31,3 +31,6 @@ class Fitted(Protocol):
     @property
     def covariates_(self) -> Covariates:
         """Return the covariates of the fit."""
+
+    def diagnostics(self) -> pd.DataFrame:
+        """Return R-hat and effective sample sizes of label-free quantities."""

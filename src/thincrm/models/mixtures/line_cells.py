@@ -52,7 +52,7 @@ class LineCells:
         return np.column_stack([np.ones(len(part)), part])
 
     def _time_scale(self) -> tuple[Float, Float]:
-        rows = self.known.rows[self.known.row]
+        rows = self.known.observed()
         spread = rows.std(axis=0)
         return rows.mean(axis=0), np.where(spread > 0, spread, 1.0)
 

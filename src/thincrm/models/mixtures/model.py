@@ -11,9 +11,10 @@ import pandas as pd
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import validate_data
 
-from thincrm.data.covariates import Covariates
+from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.data.table_values import as_numbers, column_names, refuse_infinite
 from thincrm.errors import InvalidInput, InvalidType, check_count
+from thincrm.inference.dask_cluster import Client
 from thincrm.levy import GammaProcess
 from thincrm.models.base import Factors, Parts
 from thincrm.models.given_rows import refuse_other_order
@@ -94,6 +95,9 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         Independent chains.
     learn : bool
         Learn the Lévy measure's mass too.
+    max_rows : int or None
+        Curves are followed at so many distinct covariates at most, those of neighbours pooled; the
+        rows keep their own. None: at all of them.
     random_state : int, RandomState or None
         The same int gives the same bits, on any number of threads.
     n_threads : int or None
@@ -155,6 +159,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         n_draws: int = 100,
         n_chains: int = 1,
         learn: bool = True,
+        max_rows: int | None = 300,
         random_state: Any = None,
         n_threads: int | None = None,
         quiet: bool = False,
@@ -169,6 +174,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         self.n_draws = n_draws
         self.n_chains = n_chains
         self.learn = learn
+        self.max_rows = max_rows
         self.random_state = random_state
         self.n_threads = n_threads
         self.quiet = quiet
@@ -179,7 +185,13 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         return tags
 
     def fit(
-        self, X: Any, y: Any = None, *, t: Any = None, out: str | PathLike[str] | None = None
+        self,
+        X: Any,
+        y: object = None,
+        *,
+        t: CovariateLike | None = None,
+        out: str | PathLike[str] | None = None,
+        client: Client | None = None,
     ) -> Self:
         """Fit to a table X (rows by columns, NaN where a cell is missing) with covariates t.
 
@@ -194,6 +206,8 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         out : path or None
             A new folder for the run; whatever ends it, `thincrm.resume(out)` goes on with it, bit
             for bit. None: nothing is written.
+        client : dask.distributed.Client or None
+            A cluster to run on, with the same bits; None: this machine.
         """
         n_rows = self._read(X)
         if t is not None:
@@ -204,7 +218,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         if self.likelihood is None and not self.quiet:
             said = f"columns: {said_kinds(self.layout_)}; likelihood={self.likelihood_!r}"
             sys.stderr.write(f"thincrm: {said}\n")
-        self._start(out)
+        self._start(out, client)
         return self
 
     def _read(self, X: Any) -> int:
@@ -274,7 +288,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         return Factors(levy, thinning, likelihood, n_clusters, n_background)
 
     def _parts(self, known: Covariates) -> Parts:
-        times = self.covariates_.rows[self.covariates_.row]
+        times = self.covariates_.observed()
         rows = self._cells().rows(self.values_, times)
         return Parts(as_shards(rows, known.row, known.trials))
 

@@ -143,7 +143,7 @@ class MixtureRows(MixtureResults):
         check_is_fitted(self)
         n_samples = check_count("n_samples", n_samples)
         known = self.covariates_
-        times = known.rows[known.row] if t is None else known.encode(t)
+        times = known.observed() if t is None else known.encode(t)
         at = covariates(times if self.thinning_.varies else np.zeros(len(times)))
         rows = at.rows if self.thinning_.varies else times[:1]
         out = np.empty((n_samples, len(times), len(self.columns_)))

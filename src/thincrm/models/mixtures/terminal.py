@@ -98,7 +98,7 @@ class MixtureTerminal(ModelTerminal[MixtureModel]):
     ) -> dict[str, float]:
         """Return errors, coverage and log density at held-out cells of numbers."""
         known, values = model.covariates_, model.values_
-        t = known.labels(known.rows[known.row])
+        t = known.labels(known.observed())
         number = np.array([kind == "number" for kind in model.layout_.kinds])
         held = np.random.default_rng(seed).random(values.shape) < share
         hidden = ~np.isnan(values) & held & number

@@ -14,9 +14,12 @@ from thincrm.models.arviz_groups import gather
 from thincrm.models.atom_tables import flat
 from thincrm.models.topics import ldavis
 from thincrm.models.topics.arviz import topic_groups
+from thincrm.models.topics.consensus import SIMILARITY
 from thincrm.models.topics.predictions import TopicPredictions
 
 __all__ = ["TopicExport"]
+
+_FIRM_SHARES = 3  # firm topics whose shares are compared across chains
 
 
 class TopicExport(TopicPredictions, Diagnostics):
@@ -31,6 +34,7 @@ class TopicExport(TopicPredictions, Diagnostics):
             "topics": self.topics(),
             "activation": self.activation(),
             "coherence": self.coherence(),
+            "reliability": self.reliability(),
             "documents": self.documents(),
             "representative_documents": self.representative_documents(),
             "diagnostics": self.diagnostics(),
@@ -43,6 +47,11 @@ class TopicExport(TopicPredictions, Diagnostics):
         if self.heldout_ is not None:
             found["perplexity"] = pd.DataFrame([self.perplexity()._asdict()])
         return {name: flat(table) for name, table in found.items()}
+
+    def _quantities(self) -> pd.DataFrame:
+        """Return the label-free quantities of draws, and what users read: of firm topics."""
+        found = self._tables.consensus(SIMILARITY).quantities(_FIRM_SHARES)
+        return super()._quantities().assign(**found)
 
     def to_arviz(self, n_words: int = 5, n_times: int = 50) -> Any:
         """Return draws for ArviZ: an xarray DataTree (ArviZ 1 or newer) or InferenceData.

@@ -7,17 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.special import gammaln, log_expit
 
 from thincrm.inference.updates import log_odds_of
 from thincrm.models.topics.draw import TopicDraw, document_topics
-from thincrm.models.topics.levels import level_rows, spread
+from thincrm.models.topics.joint import log_joint
 from thincrm.models.topics.state import TopicLocal, TopicProblem, TopicShard, TopicState
 from thincrm.models.topics.sweep import usage_of
-from thincrm.models.topics.usage import Usage, log_silent_at
-from thincrm.numerics.arrays import Float
 
-__all__ = ["keep", "log_joint", "numbers_of"]
+__all__ = ["keep", "numbers_of"]
 
 _LARGE = 0.005  # of all tokens
 
@@ -96,46 +93,3 @@ def keep(problem: TopicProblem, state: TopicState, chain: int, sweep: int) -> To
         labels=_joined([part.labels for part in parts]),
         level=_joined([part.level for part in parts]),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Fit:
-    usage: Usage
-    log_odds_RK: Float
-    n_levels: int
-    log_share: Float | None
-
-
-def _log_parts(
-    shard: TopicShard, local: TopicLocal, message: _Fit
-) -> tuple[TopicLocal, tuple[float, ...]]:
-    """Return the sums over a shard's documents in the log joint."""
-    usage = message.usage
-    document, topic, size = local.usage.pairs(shard.tokens)
-    rise = (gammaln(usage.shape[topic] + size) - gammaln(usage.shape[topic])).sum()
-    with np.errstate(divide="ignore"):
-        log_q, log_silent = np.broadcast_arrays(
-            np.log(usage.q), usage.log_silent, message.log_odds_RK
-        )[:2]
-    pair = level_rows(shard.row, local.level, message.n_levels)[document], topic
-    heard = (size * log_q[pair] + log_silent[pair]).sum()
-    opened = log_expit(message.log_odds_RK[pair]).sum()
-    share = 0.0 if message.log_share is None else message.log_share[local.level].sum()
-    return local, (float(rise), float(heard), float(opened), float(share))
-
-
-def log_joint(problem: TopicProblem, state: TopicState) -> float:
-    """Return log p(words, their topics, levels | globals); topics, gates, usages are out."""
-    words, a = len(state.own.theta), state.own.concentration
-    counts, total = state.evidence.counts, state.evidence.total
-    fit = (gammaln(words * a) - gammaln(words * a + total)).sum()
-    cells = counts[counts > 0]
-    fit += (gammaln(a + cells) - gammaln(a)).sum()
-    usage, log_odds = spread(usage_of(problem, state), log_odds_of(problem, state.x))
-    message = _Fit(usage, log_odds, problem.likelihood.factor.n_levels, state.own.log_share)
-    _, parts = problem.engine.map(_log_parts, problem.shards, state.local, message)
-    rise, heard, opened, share = (sum(part) for part in zip(*parts, strict=True))
-    fit = fit + rise + heard + opened
-    silent = state.evidence.trials[:, None] - state.evidence.positive
-    fit += (silent * log_silent_at(usage, log_odds)).sum()
-    return float(fit + share)

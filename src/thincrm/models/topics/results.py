@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from thincrm.data.counts import CountMatrix
 from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.errors import InvalidInput
+from thincrm.models.topics.consensus import CHAINS, SIMILARITY
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.tables import TopicTables
 from thincrm.numerics.arrays import Float
@@ -29,10 +30,24 @@ class TopicResults:
     seed_: int
     _tables: TopicTables
 
-    def topics(self, n_words: int = 10, level: float = 0.9) -> pd.DataFrame:
-        """Return the `n_words` likeliest words of each topic, with credible bands."""
+    def topics(
+        self,
+        n_words: int = 10,
+        level: float = 0.9,
+        order: Literal["probability", "relevance"] = "probability",
+    ) -> pd.DataFrame:
+        """Return the first `n_words` words of each topic, with credible bands.
+
+        order: by probability, or by relevance, which is higher for words that are rare elsewhere.
+        """
         check_is_fitted(self)
-        return self._tables.topics(n_words, level, self.seed_)
+        if order not in ("probability", "relevance"):
+            raise InvalidInput(f"order must be 'probability' or 'relevance', got {order!r}.")
+        common_P = None
+        if order == "relevance":
+            seen_P = np.asarray(self.counts_.sum(axis=0), float).reshape(-1)
+            common_P = np.maximum(seen_P, 0.5) / seen_P.sum()
+        return self._tables.topics(n_words, level, self.seed_, common_P)
 
     def word_tokens(self) -> pd.DataFrame:
         """Return words by topics: how many tokens of each word are of each topic, on average."""
@@ -74,6 +89,20 @@ class TopicResults:
         """Return each topic's NPMI coherence: do its top words share documents? (-1 to 1)."""
         check_is_fitted(self)
         return self._tables.coherence(self.counts_, n_words)
+
+    def reliability(self, similarity: float = SIMILARITY, chains: float = CHAINS) -> pd.DataFrame:
+        """Return which topics come back: chains, draws (shares of them), firm, share of tokens.
+
+        Parameters
+        ----------
+        similarity : float
+            A topic is found in a chain, or in a draw, where the one matched to it has words of a
+            cosine above this.
+        chains : float
+            A topic is firm if at least this share of the chains has it; with one chain, of draws.
+        """
+        check_is_fitted(self)
+        return self._tables.consensus(similarity).table(chains)
 
     def documents(self, least: float = 0.01) -> pd.DataFrame:
         """Return the topics of each fitted document, the largest first: document, t, topic, share.

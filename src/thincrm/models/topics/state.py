@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 from thincrm.data.counts import Tokens
 from thincrm.models.topics.kernel import Corpus
@@ -80,6 +81,7 @@ class TopicFacts(NamedTuple):
     n_words: int
     n_tokens: int
     longest: int  # tokens of a document
+    log_orders: float  # sum_dp log w_dp!, of the tokens of a word in a document
 
 
 TopicState = State[TopicLocal, TopicGlobals, TopicEvidence]
@@ -89,7 +91,16 @@ TopicProblem = Problem[TopicShard]
 def facts_of(documents: Tokens) -> TopicFacts:
     """Return the facts of all documents."""
     longest = int(np.diff(documents.start).max(initial=0))
-    return TopicFacts(documents.n_words, documents.word.size, longest)
+    return TopicFacts(documents.n_words, documents.word.size, longest, _log_orders(documents))
+
+
+def _log_orders(documents: Tokens) -> float:
+    """Return sum_dp log w_dp!; words are sorted in their documents."""
+    first = np.ones(documents.word.size, bool)
+    first[1:] = documents.word[1:] != documents.word[:-1]
+    first[documents.start[:-1][np.diff(documents.start) > 0]] = True
+    repeats = np.bincount(np.diff(np.flatnonzero(first), append=documents.word.size))
+    return float(repeats @ gammaln(np.arange(repeats.size) + 1.0))
 
 
 def shards_of(

@@ -15,11 +15,13 @@ from thincrm.data.counts import CountMatrix
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, check_between, check_count
 from thincrm.models.curve_shapes import SHAPES, first_last, shape_of
+from thincrm.models.topics.consensus import Consensus
 from thincrm.models.topics.draw import TopicDraw, match_topics
 from thincrm.numerics.arrays import Float, Int
 
 __all__ = ["TopicTables"]
 
+_LAMBDA = 0.6  # of relevance: 1 is the order of probability, 0 that of lift
 LogOdds = Callable[[TopicDraw, Float], Float]
 
 
@@ -31,11 +33,18 @@ class TopicTables:
         self.reference = draws[-1]
         self.order: Int = np.argsort(-self.reference.tokens, kind="stable")
         self.n_topics = self.order.size
+        self._consensus: dict[float, Consensus] = {}
 
     @cached_property
     def matches(self) -> list[Int]:
         """Return, for every draw, the place of each topic in it (-1: not there)."""
         return [match_topics(self.reference, draw)[self.order] for draw in self.draws]
+
+    def consensus(self, similarity: float) -> Consensus:
+        """Return in which chains and draws the topics are; remembered, as it takes seconds."""
+        if similarity not in self._consensus:
+            self._consensus[similarity] = Consensus(self, similarity)
+        return self._consensus[similarity]
 
     def latest(self, n_draws: int) -> Iterator[tuple[TopicDraw, Int]]:
         """Yield `n_draws` draws with their matches, spread evenly over all that were kept."""
@@ -62,10 +71,16 @@ class TopicTables:
             seen_K += found >= 0
         return np.asarray(mean_PK / seen_K)
 
-    def top_words(self, n_words: int) -> Int:
-        """Return the (W, K) places of each topic's likeliest words."""
+    def top_words(self, n_words: int, common_P: Float | None = None) -> Int:
+        """Return the (W, K) places of each topic's likeliest words, or its most relevant ones.
+
+        Relevance (Sievert and Shirley 2014): log p(w | k) - 0.4 log p(w). common_P: p(w).
+        """
         n_words = min(check_count("n_words", n_words), len(self.vocabulary))
-        return np.argsort(-self.mean_theta, axis=0, kind="stable")[:n_words]
+        score_PK = self.mean_theta
+        if common_P is not None:
+            score_PK = np.log(score_PK) - (1.0 - _LAMBDA) * np.log(common_P)[:, None]
+        return np.argsort(-score_PK, axis=0, kind="stable")[:n_words]
 
     def document_shares(self) -> Any:
         """Return (D, K) sparse: the share of each document's words in each topic, over draws."""
@@ -78,10 +93,12 @@ class TopicTables:
         length = np.asarray(self.reference.documents.sum(axis=1)).reshape(-1) * len(self.draws)
         return sparse.csr_array(sparse.diags_array(1.0 / np.maximum(length, 1)) @ total)
 
-    def topics(self, n_words: int, level: float, seed: int) -> pd.DataFrame:
-        """Return the likeliest words of each topic; a band is a credible interval."""
+    def topics(
+        self, n_words: int, level: float, seed: int, common_P: Float | None = None
+    ) -> pd.DataFrame:
+        """Return the words of each topic (see `top_words`); a band is a credible interval."""
         check_between("level", level, 0.0, 1.0)
-        mean_PK, top_WK = self.mean_theta, self.top_words(n_words)
+        mean_PK, top_WK = self.mean_theta, self.top_words(n_words, common_P)
         n_words = len(top_WK)
         column = np.arange(self.n_topics)
         rng = np.random.default_rng(seed)

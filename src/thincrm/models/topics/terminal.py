@@ -36,15 +36,20 @@ class TopicTerminal(ModelTerminal[TopicModel]):
     """How a topic model is shown and used."""
 
     def table(self, model: TopicModel) -> Table:
-        """Return the largest topics: share of words, activation curve, most probable words."""
+        """Return the largest topics: share of words, curve, where it was found, words."""
         curves = model.activation()
         shape = (int(curves["topic"].max()) + 1, len(model.covariates_.rows))
         open_KT = curves["mean"].to_numpy().reshape(shape)
-        grid = CurveTable(model.covariates_, "topic", "words", "most probable words")
+        n_chains = len({draw.chain for draw in model.draws_})
+        where = "chains" if n_chains > 1 else "draws"
+        grid = CurveTable(model.covariates_, "topic", "words", "most probable words", where)
+        found_K = model.reliability()[where]
         share_K = curves["share"].to_numpy().reshape(shape) @ grid.weight_T
         words = model.topics(_WORDS).groupby("topic")["word"].agg(lambda w: " ".join(map(str, w)))
         for topic in range(min(shape[0], MOST_ATOMS)):
-            grid.add(topic, f"{100 * share_K[topic]:.1f} %", open_KT[topic], words[topic])
+            size, part = f"{100 * share_K[topic]:.1f} %", float(found_K[topic])
+            found = f"{part * n_chains:.0f}/{n_chains}" if n_chains > 1 else f"{100 * part:.0f} %"
+            grid.add(topic, size, open_KT[topic], words[topic], found)
         return grid.table
 
     def heldout(self, model: TopicModel) -> dict[str, float]:

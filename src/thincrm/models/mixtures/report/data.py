@@ -83,7 +83,7 @@ def _examples(model: MixtureModel) -> list[list[list[str]]]:
     number = np.array([kind == "number" for kind in model.layout_.kinds]) & model.layout_.moving
     standard = np.nan_to_num(scale.standard(model.values_)[:, number])
     known = model.covariates_
-    times = known.labels(known.rows[known.row])
+    times = known.labels(known.observed())
     found = []
     for k in range(int(labels.max()) + 1):
         mine = np.flatnonzero(labels == k)

@@ -81,6 +81,7 @@ def _topics(
     """Return the topics, the largest first; a topic's place is its number everywhere."""
     opened, share = _curves(model, times)
     shape_KS, lives = model.shapes(), _lives(model, times)
+    found, n_chains = model.reliability(), len({draw.chain for draw in model.draws_})
     coherence = model.coherence() if model.counts_.shape[1] > 1 else None
     last = model.draws_[-1]
     order = np.argsort(-last.tokens, kind="stable")
@@ -92,6 +93,8 @@ def _topics(
             "tokens": int(last.tokens[place]),
             "documents": int(users[k]),
             "coherence": None if coherence is None else round(float(coherence[k]), 3),
+            "firm": bool(found["firm"][k]),
+            "found": _found(n_chains, float(found["chains"][k]), float(found["draws"][k])),
             "presence": round(float(shape_KS["presence"][k]), 3),
             "shape": [round(float(shape_KS[name][k]), 3) for name in SHAPES],
             "first": lives[0][k],
@@ -104,6 +107,12 @@ def _topics(
         }
         for k, place in enumerate(order)
     ]
+
+
+def _found(n_chains: int, chains: float, draws: float) -> str:
+    """Return in words where a topic was found."""
+    of_chains = f"{n_chains * chains:.0f} of {n_chains} chains, " if n_chains > 1 else ""
+    return f"in {of_chains}{100 * draws:.0f} % of draws"
 
 
 def _word_rows(words: pd.DataFrame) -> list[list[float]]:

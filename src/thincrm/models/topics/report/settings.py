@@ -27,8 +27,10 @@ READING = [
     "the word is more surely of that topic.",
     "Counts of words by period are tokens of the documents that the draws give to the topic, on "
     "average; words of a topic do not change in this model, what is written of it may.",
-    "Topics are numbered by size in the last draw and matched to it in all others; the presence "
-    "of a topic is the share of draws it was found in.",
+    "Topics are numbered by size in the last draw and matched to it in all others; a topic is "
+    "found in a chain, or a draw, where the one matched to it has much the same words (a cosine "
+    "above 0.7). One that fewer than three quarters of the chains have (of the draws, if there is "
+    "one chain) is in italics: it does not repeat, and another run may not find it.",
 ]
 LEARNED = {
     "concentration": (

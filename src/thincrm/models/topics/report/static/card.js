@@ -75,7 +75,7 @@ function facts(topic) {
     topic.kernel ? ['Kernel width', topic.kernel] : null,
     ['First active', when(topic.first)], ['Last active', when(topic.last)],
     ['Shape', shapeList(topic)],
-    ['Presence', `in ${percent(topic.presence)} of draws`],
+    ['Found', topic.found],
     topic.coherence === null ? null : ['Coherence', `${topic.coherence.toFixed(2)} (NPMI, −1 to 1)`],
   ].filter(Boolean);
   return el('dl', {class: 'facts-list'}, ...rows.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
@@ -119,7 +119,8 @@ function fillCard(card) {
     title: `similarity of words ${affinity.toFixed(2)}`}, nameOf(topics[id])));
   card.replaceChildren(
     el('div', {class: 'card-head'}, colour, el('span', {class: 'topic-number'}, `Topic ${topic.id}`),
-      el('span', {class: 'badge'}, topic.shapeName), el('span', {class: 'spacer'}),
+      el('span', {class: 'badge'}, topic.shapeName), topic.firm ? null : el('span', {class: 'badge'}, 'does not repeat'),
+      el('span', {class: 'spacer'}),
       named('previous', toolButton('←', 'Previous topic', () => move(-1))),
       named('next', toolButton('→', 'Next topic', () => move(1))),
       el('button', {type: 'button', class: 'tool back', on: {click: () => byId('view').scrollIntoView()}}, 'All topics')),

@@ -85,11 +85,11 @@ function drawMap(body) {
 
 function lifeRows(list) {
   const rows = [['topic', 'name', 'first_lower_90', 'first_median', 'first_upper_90', 'last_lower_90',
-    'last_median', 'last_upper_90', 'spells', ...data.shapes, 'presence']];
+    'last_median', 'last_upper_90', 'spells', ...data.shapes, 'presence', 'firm']];
   for (const topic of list) {
     rows.push([topic.id, nameOf(topic), ...topic.first.map(timeLabel), ...topic.last.map(timeLabel),
       topic.spells.map(([a, b]) => `${data.time.labels[a]} to ${data.time.labels[b]}`).join('; '),
-      ...topic.shape, topic.presence]);
+      ...topic.shape, topic.presence, topic.firm]);
   }
   return rows;
 }

@@ -37,9 +37,9 @@ function timelineCell(topic) {
   const most = peak === undefined ? '' : `highest ${percent(topic[state.measure].mean[peak])} in ${data.time.labels[peak]}, `;
   const cell = el('div', {role: 'option', class: 'cell', 'data-topic': topic.id,
     'aria-selected': String(topic.id === state.topic),
-    'aria-label': `Topic ${topic.id}: ${nameOf(topic)}; ${topic.shapeName}, ${most}${percent(sizeOf(topic))} of words${during()}`,
+    'aria-label': `Topic ${topic.id}: ${nameOf(topic)}; ${topic.shapeName}, ${most}${percent(sizeOf(topic))} of words${during()}${topic.firm ? '' : '; does not repeat'}`,
     on: {click: () => choose(topic.id)}},
-  el('div', {class: 'cell-name'}, nameOf(topic)), picture,
+  el('div', {class: topic.firm ? 'cell-name' : 'cell-name fleeting'}, nameOf(topic)), picture,
   el('div', {class: isDate ? 'cell-foot dated' : 'cell-foot'}, el('span', {}, cellDay(0)), el('b', {}, state.period
     ? `share ${percent(sizeOf(topic))}` : `max ${percent(topic[state.measure].mean[peak])}`),
   el('span', {}, cellDay(times.length - 1))));

@@ -1,0 +1,83 @@
+"""What happens after which sweep, against plain lists; and that the driver keeps to it."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from thincrm.inference.driver import run_chain
+from thincrm.inference.engine import Serial
+from thincrm.inference.schedule import Schedule
+from thincrm.ports import Problem, State
+
+SIZES = [(600, 100), (600, 7), (90, 12), (10, 100), (7, 3), (3, 1), (1, 1), (241, 80)]
+
+
+def plain_keeps(n_sweeps, n_draws):
+    """Return the sweeps whose states are kept: from the last one backwards, evenly spaced."""
+    after = n_sweeps - n_sweeps // 3
+    gap = max(1, after // n_draws)
+    return sorted(list(range(n_sweeps, n_sweeps // 3, -gap))[:n_draws])
+
+
+def plain_tidies(n_sweeps):
+    """Return the sweeps of the warm-up, but its last, that end one of its eight parts."""
+    warmup = n_sweeps // 3
+    return [s for s in range(1, warmup) if s % max(1, warmup // 8) == 0]
+
+
+@pytest.mark.parametrize(("n_sweeps", "n_draws"), SIZES)
+def test_sweeps_are_those_of_the_plain_lists(n_sweeps, n_draws):
+    schedule = Schedule(n_sweeps, n_draws, 1, 0, grow=True)
+    sweeps = range(1, n_sweeps + 1)
+    assert [s for s in sweeps if schedule.keeps(s)] == plain_keeps(n_sweeps, n_draws)
+    assert schedule.n_kept == len(plain_keeps(n_sweeps, n_draws))
+    assert [s for s in sweeps if schedule.tidies(s)] == plain_tidies(n_sweeps)
+    grows = [s for s in sweeps if schedule.may_grow(s)]
+    assert grows == list(range(20, n_sweeps // 3 + 1, 20))
+    assert not any(Schedule(n_sweeps, n_draws, 1, 0).may_grow(s) for s in sweeps)
+
+
+class Diary:
+    """A likelihood that writes down what is asked of it; all of its atoms are in use."""
+
+    def __init__(self):
+        self.seen, self.sweep = {"tidy": [], "keep": [], "grow": []}, 0
+        self.updates = (self.count,)
+
+    def start(self, rng, problem):
+        return State((), None, np.zeros(problem.n_atoms), None, None, None)
+
+    def count(self, rng, problem, state):
+        self.sweep += 1
+        return state
+
+    def tidy(self, rng, problem, state):
+        self.seen["tidy"].append(self.sweep)
+        return state
+
+    def summary(self, problem, state):
+        return {"n_atoms": problem.n_atoms}
+
+    def keep(self, problem, state, chain, sweep):
+        assert sweep == self.sweep
+        self.seen["keep"].append(sweep)
+        return SimpleNamespace(chain=chain, sweep=sweep)
+
+    def expand(self, rng, problem, state, n_atoms):
+        self.seen["grow"].append(self.sweep)
+        return problem, state
+
+
+def test_the_driver_keeps_to_it():
+    diary, noted = Diary(), []
+    problem = Problem(
+        levy=None, thinning=None, likelihood=diary, prepared=None, shards=(), trials=np.ones(1),
+        n_atoms=3, engine=Serial(), n_background=0, learn_levy=False, facts=None,
+    )  # fmt: skip
+    schedule = Schedule(120, 10, 1, 0, grow=True)
+    run_chain(problem, schedule, 0, 0, None, lambda sweep, *rest: noted.append((sweep, rest[2])))
+    assert diary.seen["tidy"] == plain_tidies(120)
+    assert diary.seen["keep"] == plain_keeps(120, 10)
+    assert diary.seen["grow"] == [20, 40]
+    assert [sweep for sweep, draw in noted if draw is not None] == plain_keeps(120, 10)

@@ -1,0 +1,163 @@
+"""Which topics come back, against plain loops over draws made up by hand, and of a small fit."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_up_draws import made_up
+
+from thincrm.data.covariates import covariates
+from thincrm.errors import InvalidInput
+from thincrm.models.topics.consensus import Consensus
+from thincrm.models.topics.model import TopicModel
+from thincrm.models.topics.tables import TopicTables
+
+WORDS_OF = np.zeros((6, 10), int)
+for k, words in enumerate(([0, 1], [2, 3], [4, 5], [6, 7], [8, 9], [1, 8])):
+    WORDS_OF[k, words] = 30, 20
+CHAINS = [  # the topics of each draw; 3 is in the last two chains, 4 in the last alone
+    [[0, 1, 2], [1, 0, 2], [2, 1, 0]],
+    [[2, 0, 1, 5], [0, 1, 2], [1, 5, 0, 2]],
+    [[3, 2, 1, 0], [0, 1, 3], [0, 3, 1]],
+    [[4, 0, 1, 2, 3], [0, 1, 2, 3], [4, 3, 2, 1, 0]],
+]
+SEEN = [(c, s, where) for c, draws in enumerate(CHAINS) for s, where in enumerate(draws)]
+DRAWS = [made_up(where, i, c, s, words_of=WORDS_OF) for i, (c, s, where) in enumerate(SEEN)]
+
+
+def tables_of(draws=DRAWS):
+    return TopicTables(draws, pd.Index(list("abcdefghij")), covariates(np.arange(4)))
+
+
+def plain(n_chains):
+    """Return chains and draws of each topic of the last draw, by counting."""
+    order = np.argsort(-DRAWS[-1].tokens, kind="stable")
+    rows = []
+    for topic in np.array(CHAINS[-1][-1])[order]:
+        # a chain's topics are those of its last draw
+        has = [topic in draws[-1] for draws in CHAINS[-n_chains:]]
+        inside = [c for c, has_it in zip(range(4 - n_chains, 4), has, strict=True) if has_it]
+        seen = [c for c, _, where in SEEN if topic in where and c in inside]
+        rows.append((np.mean(has), len(seen) / (3 * n_chains)))
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("n_chains", [4, 3, 2])
+def test_topics_are_found_where_they_are(n_chains):
+    consensus = Consensus(tables_of(DRAWS[12 - 3 * n_chains :]))
+    table, expected = consensus.table(), plain(n_chains)
+    assert list(table.columns) == ["chains", "draws", "firm", "share"]
+    assert table.index.name == "topic"
+    np.testing.assert_allclose(table["chains"], expected[:, 0])
+    np.testing.assert_allclose(table["draws"], expected[:, 1])
+    assert list(table["firm"]) == list(expected[:, 0] >= 0.75)
+    np.testing.assert_allclose(consensus.table(0.5)["firm"], expected[:, 0] >= 0.5)
+
+
+def test_shares_are_those_of_draws_that_have_the_topic():
+    """Topic 2 is not in the last draw of its third chain, so not in that chain."""
+    consensus = Consensus(tables_of())
+    order = np.argsort(-DRAWS[-1].tokens, kind="stable")
+    for k, topic in enumerate(np.array(CHAINS[-1][-1])[order]):
+        share = []
+        for draw, (c, _, where) in zip(DRAWS, SEEN, strict=True):
+            if topic in where and topic in CHAINS[c][-1]:
+                tokens = draw.documents.toarray().sum(axis=0)
+                share.append(tokens[where.index(topic)] / tokens.sum())
+        assert consensus.table().loc[k, "share"] == pytest.approx(np.mean(share))
+
+
+def test_one_chain_is_judged_by_its_draws():
+    table = Consensus(tables_of(DRAWS[9:])).table()
+    assert (table["chains"] == 1.0).all()
+    assert sorted(table["draws"]) == pytest.approx([2 / 3, 1.0, 1.0, 1.0, 1.0])
+    assert list(table["firm"]) == list(table["draws"] >= 0.75)
+
+
+def test_a_chain_has_the_mean_of_its_draws():
+    """One draw of two is half another topic: the cosine with the mean decides, not with a draw."""
+    mixed = WORDS_OF.copy()
+    mixed[0] = (WORDS_OF[0] + WORDS_OF[1]) // 2
+    draws = [
+        made_up([0, 1], 0, 0, 0, words_of=mixed), made_up([0, 1], 1, 0, 1, words_of=WORDS_OF),
+        made_up([0, 1], 2, 1, 0, words_of=WORDS_OF), made_up([0, 1], 3, 1, 1, words_of=WORDS_OF),
+    ]  # fmt: skip
+    tables = tables_of(draws)
+    place = list(tables.order).index(0)
+    theta = [draw.theta[:, 0].astype(float) for draw in draws]
+    mean, own = theta[0] + theta[1], theta[2] + theta[3]
+    cosine = mean @ own / np.linalg.norm(mean) / np.linalg.norm(own)
+    assert 0.7 < cosine < 0.99
+    for similarity, found in ((cosine - 0.005, 1.0), (cosine + 0.005, 0.5)):
+        assert Consensus(tables, similarity).table().loc[place, "chains"] == found
+
+
+def test_what_diagnostics_compare_of_firm_topics():
+    consensus = Consensus(tables_of())
+    found = consensus.quantities(2)
+    firm = np.flatnonzero(consensus.firm())
+    assert list(found["n_firm_topics"]) == [
+        sum(consensus.present[b, k] for k in firm) for b in range(12)
+    ]
+    mean = {k: np.mean(consensus.share[:, k]) for k in firm}
+    largest = sorted(firm, key=lambda k: -mean[k])[:2]
+    assert [f"topic_share[{k}]" for k in largest] == list(found)[1:]
+    for k in largest:
+        np.testing.assert_array_equal(found[f"topic_share[{k}]"], consensus.share[:, k])
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """Three topics on four words each, and three short chains."""
+    rng = np.random.default_rng(0)
+    year = np.repeat(np.arange(1900, 1910), 8)
+    X = np.zeros((year.size, 12), int)
+    for d in range(year.size):
+        for topic in rng.choice(3, 2, replace=False):
+            X[d, 4 * topic : 4 * topic + 4] += rng.multinomial(15, np.ones(4) / 4)
+    model = TopicModel(
+        max_topics=20, n_sweeps=30, n_draws=10, n_chains=3, n_threads=1, random_state=0, quiet=True
+    )
+    return model.fit(X, t=year)
+
+
+def test_a_fitted_model_says_which_topics_come_back(fitted):
+    table = fitted.reliability()
+    assert list(table.index) == sorted(fitted.topics()["topic"].unique())
+    words = fitted.topics(4).groupby("topic")["word"].agg(frozenset)
+    true = {frozenset(range(4 * k, 4 * k + 4)) for k in range(3)}
+    found = [topic for topic, mine in words.items() if mine in true]
+    assert len(found) == 3
+    assert table.loc[found, "firm"].all()
+    assert (table.loc[found, "chains"] == 1.0).all()
+    assert table.loc[found, "share"].sum() > 0.7
+    assert table[["chains", "draws", "share"]].stack().between(0, 1).all()
+    pd.testing.assert_frame_equal(fitted.tables()["reliability"].set_index("topic"), table)
+    assert any(name.startswith("topic_share[") for name in fitted.diagnostics().index)
+
+
+def test_words_in_another_order(fitted):
+    words = fitted.topics(12, order="relevance")
+    assert (words.groupby("topic")["word"].nunique() == 12).all()
+    seen = fitted.counts_.toarray().sum(axis=0)
+    mine = words[words["topic"] == 0]
+    score = np.log(mine["probability"]) - 0.4 * np.log(seen[mine["word"]] / seen.sum())
+    assert score.is_monotonic_decreasing
+    with pytest.raises(InvalidInput, match="order must be"):
+        fitted.topics(order="size")
+
+
+def test_the_report_says_where_a_topic_was_found(fitted):
+    page = fitted.report_page().data["topics"]
+    for k, row in fitted.reliability().iterrows():
+        found = f"in {3 * row['chains']:.0f} of 3 chains, {100 * row['draws']:.0f} % of draws"
+        assert page[k]["found"] == found
+        assert page[k]["firm"] is row["firm"]
+
+
+def test_bad_thresholds_get_a_sentence(fitted):
+    with pytest.raises(InvalidInput, match="similarity"):
+        fitted.reliability(similarity=1.5)
+    for chains in (-1, 1.1):
+        with pytest.raises(InvalidInput, match="chains"):
+            fitted.reliability(chains=chains)
+    assert fitted.reliability(chains=1.0)["firm"].any()
