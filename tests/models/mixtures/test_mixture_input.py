@@ -105,7 +105,7 @@ def test_two_covariates_dates_and_a_series():
     assert model.impute(pd.Series(Y[:, 0], name="height"), t=when).mean.name == "height"
 
 
-@pytest.mark.filterwarnings("ignore:No covariate")
+@pytest.mark.filterwarnings("ignore:No covariate", "ignore:All 8 clusters")  # few sweeps
 def test_no_covariate_and_no_background():
     assert small(**QUICK).fit(Y).predict(Y).size == len(Y)
     for gates in ("shared", "weighted", "observation"):
