@@ -19,7 +19,8 @@ from sklearn.mixture import BayesianGaussianMixture
 import thincrm as tc
 from thincrm.data.covariates import covariates
 from thincrm.inference.engine import Threads
-from thincrm.models.mixtures import GaussianClusters, MixtureLikelihood
+from thincrm.models.mixtures.gaussian import GaussianClusters
+from thincrm.models.mixtures.likelihood import MixtureLikelihood
 from thincrm.models.mixtures.shards import as_shards
 from thincrm.numerics.streams import sweep_generator
 from thincrm.ports import Problem

@@ -76,7 +76,7 @@ def test_columns_are_covariates_as_they_are():
     [
         (["1862-02-31"], "'1862-02-31' is not a date; write it as 1862-03-12"),
         (["31 Febuary 1862"], "is not a date"),
-        (["03/04/1862"], "could be two: write 1862-03-12, or say which .* --date-format"),
+        (["03/04/1862"], "could be two: write 1862-03-12, or say which .* date_format="),
         ([""], "the date is missing"),
         ([None], "the date is missing"),
         ([float("nan")], "the date is missing"),

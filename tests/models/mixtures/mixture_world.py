@@ -13,9 +13,10 @@ from scipy.special import expit
 
 from thincrm.inference.engine import Serial
 from thincrm.levy import GammaProcess
-from thincrm.models.mixtures import MixedClusters, RegressionClusters
 from thincrm.models.mixtures.evidence import MixtureEvidence
 from thincrm.models.mixtures.likelihood import MixtureLikelihood
+from thincrm.models.mixtures.mixed import MixedClusters
+from thincrm.models.mixtures.regression import RegressionClusters
 from thincrm.models.mixtures.shards import MixtureLocal, as_shards
 from thincrm.models.mixtures.state import MixtureOwn
 from thincrm.models.mixtures.sweep import LEAST_MASS, MASS_PRIOR

@@ -14,16 +14,11 @@ from thincrm.inference.engine import Threads
 from thincrm.inference.updates import redraw_activations, redraw_observations
 from thincrm.levy import GammaProcess, GeneralizedGammaProcess, StableProcess
 from thincrm.levy.marginal import log_evidence
-from thincrm.models.mixtures import (
-    GaussianClusters,
-    MixtureLikelihood,
-    as_shards,
-    atom_log_odds,
-    log_joint_density,
-    mixture_cdf,
-    mixture_quantile,
-    predictive_weights,
-)
+from thincrm.models.mixtures.draws import atom_log_odds, predictive_weights
+from thincrm.models.mixtures.gaussian import GaussianClusters
+from thincrm.models.mixtures.likelihood import MixtureLikelihood
+from thincrm.models.mixtures.predict import log_joint_density, mixture_cdf, mixture_quantile
+from thincrm.models.mixtures.shards import as_shards
 from thincrm.models.mixtures.sweep import redraw_masses
 from thincrm.numerics.streams import sweep_generator
 from thincrm.ports import Likelihood, Problem

@@ -8,7 +8,7 @@ from mixture_world import Lines, Mixture, World, block, functionals, held_own, m
 
 from thincrm.inference.updates import redraw_activations, redraw_observations, redraw_own
 from thincrm.levy import GammaProcess, GeneralizedGammaProcess, StableProcess
-from thincrm.models.mixtures import GaussianClusters
+from thincrm.models.mixtures.gaussian import GaussianClusters
 from thincrm.models.mixtures.sweep import redraw_masses, rescale
 from thincrm.ports import MassEvidence
 from thincrm.testing import assert_passed, assert_rejected, exact_rank_test, two_sample_test

@@ -11,9 +11,9 @@ from scipy.special import logit, roots_jacobi
 from thincrm.inference.engine import Serial
 from thincrm.inference.updates import redraw_activations, redraw_observations
 from thincrm.levy import GammaProcess
-from thincrm.models.mixtures import MixtureLikelihood, as_shards
 from thincrm.models.mixtures.evidence import MixtureEvidence
-from thincrm.models.mixtures.shards import MixtureLocal
+from thincrm.models.mixtures.likelihood import MixtureLikelihood
+from thincrm.models.mixtures.shards import MixtureLocal, as_shards
 from thincrm.models.mixtures.state import MixtureOwn
 from thincrm.models.mixtures.sweep import redraw_masses
 from thincrm.ports import Problem, State

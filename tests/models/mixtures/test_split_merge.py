@@ -6,7 +6,7 @@ import pytest
 from mixture_world import World, block, functionals, many
 
 from thincrm.levy import GeneralizedGammaProcess
-from thincrm.models.mixtures import GaussianClusters
+from thincrm.models.mixtures.gaussian import GaussianClusters
 from thincrm.models.mixtures.split_merge import split_or_merge
 from thincrm.testing import assert_passed, assert_rejected, two_sample_test
 from thincrm.thinning import Always, Bump, ProbitRVM, SigmoidGP
