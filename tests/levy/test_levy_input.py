@@ -31,7 +31,7 @@ def test_discount_is_between_zero_and_one():
 def test_values_are_frozen(levy):
     with pytest.raises(AttributeError):
         levy.mass = 2.0
-    assert levy == type(levy)(**{f: getattr(levy, f) for f in levy.__dataclass_fields__})
+    assert levy == type(levy)(**{f.name: getattr(levy, f.name) for f in fields(levy)})
     assert hash(levy) == hash(levy)
 
 
