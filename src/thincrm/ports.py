@@ -262,7 +262,7 @@ class Problem(Generic[Shard]):
     n_background: int = 0  # atoms 0, 1, ... that are always open and have no x
     learn_levy: bool = True
     facts: Any = None  # what the likelihood must know of all data, such as their number
-    latest: list[Any] = field(default_factory=list, compare=False)  # x, and its log odds
+    latest: list[Any] = field(default_factory=list, compare=False)  # x, thinning, log odds
 
 
 class Engine(Protocol):

@@ -40,11 +40,11 @@ def log_odds_of(problem: Problem[Any], x: object) -> Float:
     Several updates of a sweep ask for those of the same x, so the latest are remembered.
     """
     latest = problem.latest
-    if not latest or latest[0] is not x:
+    if not latest or latest[0] is not x or latest[1] is not problem.thinning:
         thinned = problem.thinning.log_odds(x, problem.prepared)
         always = np.full((len(thinned), problem.n_background), np.inf)
-        latest[:] = x, np.concatenate([always, thinned], axis=1)
-    return np.asarray(latest[1])
+        latest[:] = x, problem.thinning, np.concatenate([always, thinned], axis=1)
+    return np.asarray(latest[2])
 
 
 def _redraw_shard(
