@@ -187,7 +187,17 @@ def test_a_disk_that_is_full_at_the_start_has_code_1(corpus, tmp_path, monkeypat
     assert topics(corpus, tmp_path / "run").exit_code == 0
 
 
-def test_an_interrupt_before_the_first_draw_says_what_is_there(corpus, whole, tmp_path, at_sweep):
+@pytest.fixture
+def listening():
+    """Hear interrupts, which a process in the background may have been told to ignore."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_before_the_first_draw_says_what_is_there(
+    corpus, whole, tmp_path, at_sweep, listening
+):
     """Nothing to show yet, as it says; the run goes on from there."""
     run = tmp_path / "run"
     at_sweep(2, lambda: signal.raise_signal(signal.SIGINT))
