@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from thincrm.data.covariates import Covariates
+from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.errors import InvalidInput
 from thincrm.numerics.arrays import Float
 
@@ -25,7 +25,9 @@ class Imputation(NamedTuple):
     upper: Any
 
 
-def times_of(known: Covariates, varies: bool, X: Any, t: Any, n_rows: int) -> Float:
+def times_of(
+    known: Covariates, varies: bool, X: object, t: CovariateLike | None, n_rows: int
+) -> Float:
     """Return the (N, C) encoded covariates of rows X, or say what is wrong with t."""
     if t is None:
         if len(known.rows) > 1 and varies:
@@ -40,7 +42,7 @@ def times_of(known: Covariates, varies: bool, X: Any, t: Any, n_rows: int) -> Fl
     return times
 
 
-def refuse_other_order(X: Any, t: Any) -> None:
+def refuse_other_order(X: object, t: object) -> None:
     """Refuse a table and covariates that hold the same labels in another order."""
     labelled = (pd.Series, pd.DataFrame)
     if not (isinstance(X, labelled) and isinstance(t, labelled)):

@@ -6,16 +6,27 @@ A category is its place among the column's values, in alphabetical order; holes 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from thincrm.data.table_values import Scale, scale_of
+from thincrm.data.table_values import Scale, TableLike, scale_of
 from thincrm.errors import InvalidInput
 from thincrm.numerics.arrays import Bool, Float, Int
 
-__all__ = ["KINDS", "Layout", "coded", "found_kinds", "layout_of", "levels_of", "said_kinds"]
+__all__ = [
+    "KINDS",
+    "Layout",
+    "MixedTable",
+    "coded",
+    "found_kinds",
+    "layout_of",
+    "levels_of",
+    "said_kinds",
+]
+
+MixedTable: TypeAlias = TableLike | pd.Series  # numbers, counts, categories: rows by columns
 
 KINDS = ("number", "count", "category")
 _MOST_LEVELS = 1000
@@ -46,7 +57,7 @@ class Layout(NamedTuple):
         return found
 
 
-def found_kinds(table: Any) -> list[str]:
+def found_kinds(table: MixedTable) -> list[str]:
     """Return the kind of every column of a data frame; an array holds numbers.
 
     Categories: text, True and False, pandas' categories. Counts: whole numbers from 0 on.

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from thincrm.data.covariates import CovariateLike
 from thincrm.errors import InvalidInput
 from thincrm.models.atom_tables import band, time_columns
 from thincrm.models.mixtures.cells import ColumnLaw
@@ -28,7 +29,7 @@ class MixtureDensities(MixtureRows):
     """Laws of a new value of one column, given t."""
 
     def density(
-        self, y: Any = None, t: Any = None, level: float = 0.9, column: Any = None
+        self, y: Any = None, t: CovariateLike | None = None, level: float = 0.9, column: Any = None
     ) -> pd.DataFrame:
         """Return the density of a new value of a column at y, given t, with bands.
 
@@ -62,7 +63,7 @@ class MixtureDensities(MixtureRows):
         return self._table("y", y_G, rows, of, level)
 
     def probability_below(
-        self, y: Any, t: Any = None, level: float = 0.9, column: Any = None
+        self, y: Any, t: CovariateLike | None = None, level: float = 0.9, column: Any = None
     ) -> pd.DataFrame:
         """Return the probability that a new value of a column is at most y, given t, with bands.
 
@@ -82,7 +83,11 @@ class MixtureDensities(MixtureRows):
         return self._table("y", y_G, rows, of, level)
 
     def quantiles(
-        self, q: Any = (0.05, 0.5, 0.95), t: Any = None, level: float = 0.9, column: Any = None
+        self,
+        q: Any = (0.05, 0.5, 0.95),
+        t: CovariateLike | None = None,
+        level: float = 0.9,
+        column: Any = None,
     ) -> pd.DataFrame:
         """Return quantiles of a new value of a column, given t, with bands.
 

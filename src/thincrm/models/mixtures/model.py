@@ -16,6 +16,7 @@ from thincrm.data.table_values import as_numbers, column_names, refuse_infinite
 from thincrm.errors import InvalidInput, InvalidType, check_count
 from thincrm.inference.dask_cluster import Client
 from thincrm.levy import GammaProcess
+from thincrm.levy.process import LevyProcess
 from thincrm.models.base import Factors, Parts
 from thincrm.models.given_rows import refuse_other_order
 from thincrm.models.mixtures.cells import Cells
@@ -23,6 +24,7 @@ from thincrm.models.mixtures.censored import RegressionStats
 from thincrm.models.mixtures.chosen_cells import cells_of
 from thincrm.models.mixtures.cluster_tables import ClusterTables
 from thincrm.models.mixtures.columns import (
+    MixedTable,
     coded,
     found_kinds,
     layout_of,
@@ -46,10 +48,11 @@ from thincrm.models.mixtures.shards import MixtureLocal, as_shards
 from thincrm.models.mixtures.state import MixtureOwn
 from thincrm.models.mixtures.storage import MixtureFiles
 from thincrm.models.reported import refuse_options
-from thincrm.models.seeds import seed_of
+from thincrm.models.seeds import RandomState, seed_of
 from thincrm.numerics.arrays import Float
 from thincrm.report.page import Page
 from thincrm.thinning import Bump
+from thincrm.thinning.member import ThinningFunction
 
 __all__ = ["MOST_CLUSTERS", "MixtureModel"]
 
@@ -148,8 +151,8 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
 
     def __init__(
         self,
-        levy: Any = None,
-        thinning: Any = None,
+        levy: LevyProcess | None = None,
+        thinning: ThinningFunction | None = None,
         likelihood: Any = None,
         *,
         gates: Literal["shared", "weighted", "observation"] = "shared",
@@ -160,7 +163,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         n_chains: int = 1,
         learn: bool = True,
         max_rows: int | None = 300,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_threads: int | None = None,
         quiet: bool = False,
     ) -> None:
@@ -186,7 +189,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
 
     def fit(
         self,
-        X: Any,
+        X: MixedTable,
         y: object = None,
         *,
         t: CovariateLike | None = None,
@@ -221,7 +224,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         self._start(out, client)
         return self
 
-    def _read(self, X: Any) -> int:
+    def _read(self, X: MixedTable) -> int:
         self.values_ = value = self._values(X, reset=True)
         if not self.layout_.moving.any():
             rows = "1 sample" if len(value) == 1 else f"{len(value)} samples"
@@ -230,7 +233,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
             )
         return len(value)
 
-    def _values(self, X: Any, *, reset: bool) -> Float:
+    def _values(self, X: MixedTable, *, reset: bool) -> Float:
         """Return checked cells as numbers; remember (reset) or check the columns."""
         table = X.to_frame() if isinstance(X, pd.Series) else X
         kinds, levels = self._kinds(table) if reset else (self.layout_.kinds, self.layout_.levels)

@@ -10,11 +10,12 @@ import pandas as pd
 from scipy.special import expit, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from thincrm.data.covariates import covariates
+from thincrm.data.covariates import CovariateLike, covariates
 from thincrm.errors import check_count
 from thincrm.models.atom_tables import band
 from thincrm.models.given_rows import Imputation, times_of
 from thincrm.models.mixtures.clusters import Rows, take_rows
+from thincrm.models.mixtures.columns import MixedTable
 from thincrm.models.mixtures.draws import MixtureDraw
 from thincrm.models.mixtures.predict import log_joint_density
 from thincrm.models.mixtures.results import MixtureResults
@@ -37,11 +38,11 @@ class MixtureRows(MixtureResults):
     seed_: int
     n_threads: int | None
 
-    def predict(self, X: Any, t: Any = None) -> Int:
+    def predict(self, X: MixedTable, t: CovariateLike | None = None) -> Int:
         """Return the likeliest cluster of every row, of those in `labels_`."""
         return np.asarray(self.predict_proba(X, t).argmax(1))
 
-    def predict_proba(self, X: Any, t: Any = None) -> Float:
+    def predict_proba(self, X: MixedTable, t: CovariateLike | None = None) -> Float:
         """Return (N, L) probabilities that each row is of each cluster in `labels_`.
 
         In every draw a row's chances are shared out as the rows of that draw's clusters are among
@@ -60,7 +61,7 @@ class MixtureRows(MixtureResults):
                 total += chance_NA[:, draw.n_used :].sum(1, keepdims=True) * overall_L
         return np.asarray(total / total.sum(1, keepdims=True))
 
-    def score_samples(self, X: Any, t: Any = None) -> Float:
+    def score_samples(self, X: MixedTable, t: CovariateLike | None = None) -> Float:
         """Return the (N,) logs of the posterior mean density of each row's seen cells, given t.
 
         In nats, of values in the columns' units; constant columns are left out.
@@ -71,11 +72,13 @@ class MixtureRows(MixtureResults):
         log_N = logsumexp(found, axis=0) - np.log(len(found))
         return np.asarray(log_N - self._cells().log_units(self._values(X, reset=False)))
 
-    def score(self, X: Any, y: Any = None, *, t: Any = None) -> float:
+    def score(self, X: MixedTable, y: object = None, *, t: CovariateLike | None = None) -> float:
         """Return the mean over rows of `score_samples`."""
         return float(self.score_samples(X, t).mean())
 
-    def impute(self, X: Any, t: Any = None, level: float = 0.9) -> Imputation:
+    def impute(
+        self, X: MixedTable, t: CovariateLike | None = None, level: float = 0.9
+    ) -> Imputation:
         """Return X without holes: `.mean`, `.lower`, `.upper`, each shaped and labelled like X.
 
         A hole's law is that of a new value: the row's cluster given its seen cells and t, then the
@@ -133,7 +136,7 @@ class MixtureRows(MixtureResults):
                 total[here] += part * chance_NA[here, a, None]
         return total
 
-    def sample_predictive(self, t: Any = None, n_samples: int = 1) -> Float:
+    def sample_predictive(self, t: CovariateLike | None = None, n_samples: int = 1) -> Float:
         """Return (n_samples, N, P) new tables at covariates t, in the columns' units.
 
         A category is its place among the column's values in order.
@@ -170,7 +173,7 @@ class MixtureRows(MixtureResults):
 
     # -- rows, old or new --------------------------------------------------------------------------
 
-    def _given(self, X: Any, t: Any) -> tuple[Rows, Float]:
+    def _given(self, X: MixedTable, t: Any) -> tuple[Rows, Float]:
         """Return rows as the law wants them, and their encoded covariates."""
         check_is_fitted(self)
         value = self._values(X, reset=False)
@@ -209,7 +212,7 @@ class MixtureRows(MixtureResults):
         frame.columns = self.columns_
         return frame
 
-    def _like(self, X: Any, value: Float) -> Any:
+    def _like(self, X: MixedTable, value: Float) -> Any:
         """Return cells as X came, categories as their values."""
         if isinstance(X, pd.Series):
             return pd.Series(value[:, 0], index=X.index, name=X.name)
@@ -217,7 +220,7 @@ class MixtureRows(MixtureResults):
             return self.as_given(value).set_axis(X.index, axis=0).set_axis(X.columns, axis=1)
         return value
 
-    def _values(self, X: Any, *, reset: bool) -> Float:
+    def _values(self, X: MixedTable, *, reset: bool) -> Float:
         raise NotImplementedError
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
-from thincrm.data.covariates import Covariates
+from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.errors import InvalidInput, check_between
 from thincrm.models.atom_tables import band, time_columns
 from thincrm.models.base import Model
@@ -104,7 +104,7 @@ class MixtureResults(Model):
         check_is_fitted(self)
         return self._tables.sizes(level)
 
-    def activation(self, t: Any = None, level: float = 0.9) -> pd.DataFrame:
+    def activation(self, t: CovariateLike | None = None, level: float = 0.9) -> pd.DataFrame:
         """Return each cluster's probability of being open, and its share, with bands.
 
         Columns: cluster, t, mean, lower, upper (of p, the gate), share, share_lower, share_upper
@@ -121,7 +121,7 @@ class MixtureResults(Model):
             lambda draw: self._weights(draw, rows),
         )
 
-    def n_clusters_at(self, t: Any = None, level: float = 0.9) -> pd.DataFrame:
+    def n_clusters_at(self, t: CovariateLike | None = None, level: float = 0.9) -> pd.DataFrame:
         """Return how many clusters are open at t, with bands: t, mean, lower, upper.
 
         A draw's number is the sum of the probabilities of being open, of clusters that have rows.
