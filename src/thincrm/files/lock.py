@@ -32,10 +32,11 @@ def locked(folder: Folder) -> Iterator[None]:
     """
     file = _open(folder)
     try:
-        if not now().lock(file):
+        holder = _take(file)
+        if holder:
             raise RunInUse(
-                f"{folder.path} is being written by {_holder(file)}: wait until it ends, or "
-                "choose another folder."
+                f"{folder.path} is being written by {holder}: wait until it ends, or choose "
+                "another folder."
             )
         _sign(file, f"process {os.getpid()} on {socket.gethostname()} (since {_date()})\n")
         try:
@@ -80,9 +81,14 @@ def _sign(file: int, name: str) -> None:
             now().write(file, memoryview(name.encode()))
 
 
-def _holder(file: int) -> str:
-    """Return who holds the lock: not one that is gone and left its name there."""
+def _take(file: int) -> str:
+    """Take the lock, or return who holds it: not one that is gone and left its name there.
+
+    Without a name the holder has only just come, or is about to go: then it is tried again.
+    """
     for _ in range(_TRIES):
+        if now().lock(file):
+            return ""
         os.lseek(file, 0, os.SEEK_SET)
         name = os.read(file, _MOST).decode(errors="replace").strip()
         if name and not _is_gone(name):
