@@ -16,7 +16,7 @@ from thincrm.errors import CannotWrite, DamagedFile, RunInUse
 from thincrm.files.folder import Folder
 from thincrm.files.operations import now
 
-__all__ = ["LOCK", "is_lock", "locked"]
+__all__ = ["LOCK", "is_lock", "locked", "refuse_locked"]
 
 LOCK = "lock"
 _MOST = 400  # bytes of a name
@@ -32,12 +32,7 @@ def locked(folder: Folder) -> Iterator[None]:
     """
     file = _open(folder)
     try:
-        holder = _take(file)
-        if holder:
-            raise RunInUse(
-                f"{folder.path} is being written by {holder}: wait until it ends, or choose "
-                "another folder."
-            )
+        _refuse_held(folder, _take(file))
         _sign(file, f"process {os.getpid()} on {socket.gethostname()} (since {_date()})\n")
         try:
             yield
@@ -45,6 +40,28 @@ def locked(folder: Folder) -> Iterator[None]:
             _sign(file, "")
     finally:
         now().close(file)
+
+
+def refuse_locked(folder: Folder) -> None:
+    """Say who is writing into the folder, if anyone is; nothing in it is changed."""
+    if not is_lock(folder):
+        return
+    try:
+        file = _open(folder)
+    except CannotWrite:
+        return
+    try:
+        _refuse_held(folder, _take(file))
+    finally:
+        now().close(file)
+
+
+def _refuse_held(folder: Folder, holder: str) -> None:
+    if holder:
+        raise RunInUse(
+            f"{folder.path} is being written by {holder}: wait until it ends, or choose "
+            "another folder."
+        )
 
 
 def is_lock(folder: Folder) -> bool:

@@ -29,7 +29,7 @@ import numpy as np
 
 from thincrm.errors import DamagedFile, InvalidInput, either, resume_call
 from thincrm.files.folder import Folder, is_leftover
-from thincrm.files.lock import LOCK, is_lock, locked
+from thincrm.files.lock import LOCK, is_lock, locked, refuse_locked
 from thincrm.files.record import has_record, read_record, write_record
 from thincrm.files.tree import Codec, Json
 
@@ -97,7 +97,7 @@ class RunFolder:
         run = cls(place.path, codec, _fingerprint(plain, none))
         run._folder.make()
         with run.locked():
-            refuse_taken(place.path)
+            refuse_taken(place.path, ours=True)
             run._write_source(place.source)
             write_record(run._folder, "data", "data", content, arrays, run._run, _LIBRARY)
             write_record(run._folder, "settings", "settings", plain, none, run._run, _LIBRARY)
@@ -203,8 +203,11 @@ class RunFolder:
         return self._read(self._folder, "results", "results")
 
 
-def refuse_taken(path: Path) -> None:
-    """Refuse a folder that holds anything but the beginning of a run that never started."""
+def refuse_taken(path: Path, *, ours: bool = False) -> None:
+    """Refuse a folder that holds anything but the beginning of a run that never started.
+
+    Who is at work on a run that has not finished is said, unless its lock is `ours`.
+    """
     if path.exists() and not path.is_dir():
         raise InvalidInput(f"{path} is a file: pass the name of a folder.")
     folder = Folder(path)
@@ -216,6 +219,8 @@ def refuse_taken(path: Path) -> None:
             "; choose another folder for a new one.",
         )
     if has_record(folder, "settings"):
+        if not ours:
+            refuse_locked(folder)
         raise InvalidInput(
             f"{path} holds a run that has not finished: ",
             resume_call(path),
