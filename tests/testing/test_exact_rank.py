@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from scipy import stats
-from toy_samplers import RIGHT, TWINS, Hierarchy, NormalGamma, Probit
+from toy_samplers import LEVEL_REPEATS, RIGHT, TWINS, Hierarchy, NormalGamma, Probit
 
 from thincrm.errors import InvalidInput, InvalidType
 from thincrm.testing import assert_passed, assert_rejected, exact_rank_test, looped
@@ -19,7 +19,7 @@ def test_broken_twins_are_rejected(name):
     assert_rejected(exact_rank_test(toy.draw, toy.blocks(**bug), toy.functionals, rng=2))
 
 
-@pytest.mark.parametrize("repeats", [150, pytest.param(4000, marks=pytest.mark.joint)])
+@pytest.mark.parametrize("repeats", LEVEL_REPEATS)
 @pytest.mark.parametrize("toy", RIGHT)
 def test_level(toy, repeats):
     """A right sampler, tested at a nominal 5 %, is rejected no more often than that."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy import special
 
 N_SEEN = 5
@@ -137,6 +138,11 @@ class Hierarchy:
 
 
 RIGHT = [NormalGamma, BetaBinomial, Probit]
+LEVEL_REPEATS = [  # 1,000 see a level of 8 % instead of 5, 4,000 one of 6.5
+    150,
+    pytest.param(1000, marks=pytest.mark.joint),
+    pytest.param(4000, marks=pytest.mark.slow),
+]
 TWINS = {
     "gamma shape 10 % too large": (NormalGamma, {"shape": 1.1}),
     "gamma rate 10 % too large": (NormalGamma, {"rate": 1.1}),
