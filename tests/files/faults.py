@@ -2,7 +2,9 @@
 
 import errno
 import os
+import shutil
 from contextlib import contextmanager
+from pathlib import Path
 
 from thincrm.files import operations
 
@@ -49,6 +51,57 @@ class Faulty(operations.Operations):
 def faulty(*args, **more):
     """Put a faulty file system in the place of the real one."""
     before, operations.current = operations.current, Faulty(*args, **more)
+    try:
+        yield operations.current
+    finally:
+        operations.current = before
+
+
+class Watched(operations.Operations):
+    """Keep a copy of a folder as it is when each operation begins, and of half a write.
+
+    That is what a process killed there leaves behind. States that were seen before are not kept
+    again: most operations read, and change nothing.
+    """
+
+    def __init__(self, folder, kept):
+        super().__init__()
+        self.folder, self.kept, self.n_done, self._seen = Path(folder), Path(kept), 0, set()
+        for name in NEEDS_SPACE + READS:
+            setattr(self, name, self._watching(name, getattr(super(), name)))
+
+    def _watching(self, name, do):
+        def watched(*args):
+            self.n_done += 1
+            self._keep()
+            if name != "write" or len(args[1]) < 2:
+                return do(*args)
+            half = len(args[1]) // 2
+            do(args[0], args[1][:half])
+            self._keep()
+            return half + do(args[0], args[1][half:])
+
+        return watched
+
+    def _keep(self):
+        state = tuple(
+            (str(path.relative_to(self.folder)), path.is_file() and _content(path))
+            for path in sorted(self.folder.rglob("*"))
+        )
+        if state not in self._seen:
+            self._seen.add(state)
+            shutil.copytree(self.folder, self.kept / str(len(self._seen)))
+
+
+def _content(path):
+    return path.read_bytes() if path.name != "lock" else b"who"
+
+
+@contextmanager
+def watched(folder, kept):
+    """Keep what a kill at each operation on the folder would leave, each state once."""
+    folder.mkdir()
+    before, operations.current = operations.current, Watched(folder, kept)
     try:
         yield operations.current
     finally:

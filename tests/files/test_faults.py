@@ -5,7 +5,7 @@ import shutil
 import warnings
 
 import pytest
-from faults import Killed, faulty
+from faults import Killed, faulty, watched
 from small_run import bits, files, fit
 
 import thincrm as tc
@@ -16,7 +16,7 @@ from thincrm.inference import run_log as journal
 from thincrm.models.atom_tables import write_tables
 from thincrm.report import write_report
 
-TINY = {"n_sweeps": 4, "n_draws": 2, "n_chains": 1}
+TINY = {"n_sweeps": 3, "n_draws": 1, "n_chains": 1}
 pytestmark = [
     pytest.mark.filterwarnings("ignore:All . topics"),
     pytest.mark.filterwarnings("ignore:.*No space left"),
@@ -52,20 +52,20 @@ def check(folder, whole, place):
     assert (folder / "source" / "texts.jsonl.gz").read_bytes() == b"texts", place
 
 
-def count(do):
-    with faulty() as system:
-        do()
-    return system.n_done
+def killed_everywhere(tmp_path):
+    """Yield what a kill leaves of a run: begin, checkpoints, draws, results, at each operation."""
+    kept = tmp_path / "kept"
+    with watched(tmp_path / "whole", kept) as system:
+        begin(tmp_path / "whole")
+    assert system.n_done > 100
+    return sorted(kept.iterdir(), key=lambda path: int(path.name))
 
 
 def test_a_kill_at_every_file_operation_of_a_run(tmp_path, whole):
-    """Begin, checkpoints, draws, results: killed at operation n, for all n, then resumed."""
-    n_operations = count(lambda: begin(tmp_path / "whole"))
-    assert n_operations > 200
-    for n in range(1, n_operations + 1):
-        with pytest.raises(Killed), faulty(n):
-            begin(tmp_path / str(n))
-        check(tmp_path / str(n), whole, f"operation {n}")
+    found = killed_everywhere(tmp_path)
+    assert len(found) > 60
+    for folder in found:
+        check(folder, whole, f"state {folder.name}")
 
 
 def test_kills_again_and_again(tmp_path, whole):
@@ -188,16 +188,12 @@ def test_the_faults_are_felt(tmp_path, whole):
 
     careful, folder._write = folder._write, careless
     try:
-        with faulty() as system:
-            begin(tmp_path / "whole")
         bad = 0
-        for n in range(1, system.n_done + 1):
-            with pytest.raises(Killed), faulty(n):
-                begin(tmp_path / str(n))
+        for folder_left in killed_everywhere(tmp_path):
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 try:
-                    check(tmp_path / str(n), whole, n)
+                    check(folder_left, whole, folder_left.name)
                 except Exception:
                     bad += 1
         assert bad > 5
