@@ -33,6 +33,7 @@ Watch = Callable[[Any], str] | None
 _FULL = 0.95
 _FEWEST_SWEEPS = 3  # before it is known how long one takes
 _WORTH_SECONDS = 8.0  # of sweeps that are left: a process takes two to start
+_LARGE = 1e9  # bytes times sweeps: some 20 s at 50 MB a second, known before the first sweep
 _GROWTH = 1.5
 
 
@@ -67,19 +68,27 @@ def run_chains(problem: Problem[Any], schedule: Schedule, log: RunLog, watch: Wa
 def _run_tasks(
     problem: Problem[Any], schedule: Schedule, tasks: list[Task], note: Callable[[Event], None]
 ) -> None:
-    """Run chains one after another; once the rest is seen to take long, side by side."""
-    n_jobs = problem.engine.n_threads_here
+    """Run chains side by side if the problem is large, or once the rest is seen to take long."""
+    n_jobs = min(problem.engine.n_threads_here, len(tasks))
+    data = _packed(problem, schedule, n_jobs) if n_jobs > 1 else None
+    n_left = sum(_n_left(schedule, task) for task in tasks)
+    if data is not None and len(data) * n_left > _LARGE:
+        run_tasks(data, tasks, n_jobs, CHECKPOINT_SECONDS, note)
+        return
     while tasks:
-        left = _run_here(problem, schedule, tasks, n_jobs, note)
+        left = _run_here(problem, schedule, tasks, n_jobs if data is not None else 1, note)
         if left is None:
             continue
-        n_jobs = min(n_jobs, 1 + len(tasks))
-        data = packed(replace(problem, engine=problem.engine.part(n_jobs), latest=[]), schedule)
         tasks.insert(0, left)
-        if data is not None:
-            run_tasks(data, tasks, n_jobs, CHECKPOINT_SECONDS, note)
-            return
-        n_jobs = 1  # the problem cannot be sent to other processes
+        n_jobs = min(n_jobs, len(tasks))
+        data = _packed(problem, schedule, n_jobs)
+        assert data is not None
+        run_tasks(data, tasks, n_jobs, CHECKPOINT_SECONDS, note)
+        return
+
+
+def _packed(problem: Problem[Any], schedule: Schedule, n_jobs: int) -> bytes | None:
+    return packed(replace(problem, engine=problem.engine.part(n_jobs), latest=[]), schedule)
 
 
 class _HandOver(Exception):
