@@ -21,18 +21,25 @@ S_tp = sum_k u_tk theta_kp is the same for every document at t. Where a used top
 Topics are learned from fresh draws alone, not from words that echo a word before them: the tables
 of a Chinese restaurant, the n-th token of a word in its topic being fresh with probability
 s theta_kp / (s theta_kp + n - 1).
-
-The loops work on flat arrays with unsigned indices (numba then leaves out the test for negative
-ones), and sum over used topics in four interleaved parts: half the time of the plain form.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from thincrm.models.topics.lanes import find_topic, fold
+from thincrm.models.topics.token_steps import (
+    draw_echo,
+    draw_used,
+    excess_of,
+    seat_tokens,
+    sum_echoes,
+    sum_used,
+    take_out,
+    unsigned,
+)
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.streams import open_stream, uniform
@@ -48,9 +55,8 @@ __all__ = [
     "redraw_documents",
 ]
 
-unsigned: Any = np.uint64
 NO_COUNTS = np.zeros((0, 0), np.int32)  # nothing to add fresh draws to
-_0, _1, _2, _3, _4, _16 = (unsigned(i) for i in (0, 1, 2, 3, 4, 16))
+_0, _1, _16 = unsigned(0), unsigned(1), unsigned(16)
 
 
 class Corpus(NamedTuple):
@@ -105,17 +111,16 @@ def redraw_documents(
     """
     word_N, gain_K, shape_K = corpus.word_N, rates.gain_K, rates.shape_K
     place_K, name_K = rates.place_K, rates.name_K
-    fade_J, echo_J = rates.fade_J, rates.echo_J
+    fade_J, echo_J, strength = rates.fade_J, rates.echo_J, rates.echo_J[0]
+    bursty = strength > 0.0
     n_words, n_topics = rates.theta_PK.shape
     theta, unused = rates.theta_PK.reshape(-1), rates.unused_TK.reshape(-1)
     tally, counting = fresh_PK.reshape(-1), fresh_PK.size > 0
     width = unsigned(n_topics)
     lanes = width // _16
-    strength = echo_J[0]
-    bursty = strength > 0.0
     state = np.empty(4, np.uint64)
     count, slot = np.zeros(n_topics, np.uint32), np.zeros(n_topics, np.uint32)
-    used, excess = np.zeros(n_topics + 4, np.uint32), np.zeros(n_topics + 4)
+    use, excess = np.zeros(n_topics + 4, np.uint32), np.zeros(n_topics + 4)
     weight, echo_K = np.empty(n_topics + 4), np.zeros(n_topics)
     same, voice = np.empty(n_topics, np.uint32), np.zeros(n_topics)
     before = np.zeros(n_topics, np.uint32)
@@ -128,24 +133,15 @@ def redraw_documents(
         row = corpus.row_D[d]
         at = unsigned(row) * width
         open_stream(state, key, corpus.item_D[d])
-        n_used = _0
-        for n in range(begin, end):
-            k = unsigned(place_K[topic_N[n]])
-            topic_N[n] = k
-            if count[k] == 0:
-                slot[k] = n_used
-                used[n_used] = k
-                n_used += _1
-            count[k] += 1
+        n_used = seat_tokens(begin, end, topic_N, place_K, count, slot, use)
         for j in range(n_used):
-            k = unsigned(used[j])
+            k = unsigned(use[j])
             c = count[k]
-            full = (shape_K[k] + c) * gain_K[k]
-            excess[j] = max(full * fade_J[c] - unused[at + k], 0.0)
+            excess[j] = excess_of(shape_K[k], gain_K[k], c, fade_J[c], unused[at + k])
         tail, n_same = begin, _0
         for n in range(begin, end):
             p, k = unsigned(word_N[n]), unsigned(topic_N[n])
-            if n == tail:  # a new word: which topics have its tokens, and how many
+            if n == tail:
                 for j in range(n_same):
                     voice[same[j]] = 0.0
                     before[same[j]] = 0
@@ -161,45 +157,23 @@ def redraw_documents(
                         voice[owner] += 1.0
                 if not bursty:
                     tail = end
+            if n_same > _0:
+                voice[k] -= 1.0
             c = count[k] - 1
             count[k] = c
             j = unsigned(slot[k])
-            if n_same > _0:
-                voice[k] -= 1.0
             if c == 0:
-                n_used -= _1
-                last = unsigned(used[n_used])
-                used[j] = last
-                excess[j] = excess[n_used]
-                slot[last] = j
-                excess[n_used] = 0.0
+                n_used = take_out(j, n_used, use, slot, excess)
             else:
-                full = (shape_K[k] + c) * gain_K[k]
-                excess[j] = max(full * fade_J[c] - unused[at + k], 0.0)
+                excess[j] = excess_of(shape_K[k], gain_K[k], c, fade_J[c], unused[at + k])
             here = p * width
             silent = sum_P[p]
             if row_P[p] != row:
                 silent = fold(theta, here, unused, at, width, half, quarter, lane, p * lanes)
                 sum_P[p], row_P[p] = silent, row
-            a0, a1, a2, a3 = 0.0, 0.0, 0.0, 0.0
-            for j in range(_0, n_used, _4):  # the excess is 0 beyond n_used
-                a0 += theta[here + used[j]] * excess[j]
-                a1 += theta[here + used[j + _1]] * excess[j + _1]
-                a2 += theta[here + used[j + _2]] * excess[j + _2]
-                a3 += theta[here + used[j + _3]] * excess[j + _3]
-                weight[j] = a0
-                weight[j + _1] = a1
-                weight[j + _2] = a2
-                weight[j + _3] = a3
-            b1 = a0 + a1
-            b2 = b1 + a2
-            fresh = b1 + (a2 + a3)
-            echo = 0.0
-            for i_same in range(n_same):
-                other = unsigned(same[i_same])
-                c = count[other]
-                echo_K[other] = (shape_K[other] + c) * gain_K[other] * echo_J[c]
-                echo += voice[other] * echo_K[other]
+            sums = sum_used(theta, here, n_used, use, excess, weight)
+            fresh = sums[3]
+            echo = sum_echoes(n_same, same, voice, count, shape_K, gain_K, echo_J, echo_K)
             rest = silent + echo
             place = unsigned(slot[k])
             u = uniform(state)
@@ -215,32 +189,20 @@ def redraw_documents(
                             continue
                     place = unsigned(slot[k])
                 elif x < fresh:
-                    j = unsigned(x >= a0) + unsigned(x >= b1) + unsigned(x >= b2)
-                    x -= b2 if x >= b2 else (b1 if x >= b1 else (a0 if x >= a0 else 0.0))
-                    hop = j
-                    for g in range(_0, n_used, _4):
-                        hop += _4 * unsigned(x >= weight[g + j])
-                    place = min(hop, n_used - _1)
-                    k = unsigned(used[place])
+                    place = draw_used(x, sums, n_used, weight)
+                    k = unsigned(use[place])
                 elif echo > 0.0:
-                    x -= fresh
-                    for j in range(n_same):
-                        if voice[same[j]] > 0.0:
-                            k = unsigned(same[j])
-                            x -= voice[k] * echo_K[k]
-                            if x < 0.0:
-                                break
+                    k = draw_echo(x - fresh, k, n_same, same, voice, echo_K)
                     place = unsigned(slot[k])
                 break
             c = count[k] + 1
             if c == 1:
                 place = n_used
                 slot[k] = n_used
-                used[n_used] = k
+                use[n_used] = k
                 n_used += _1
             count[k] = c
-            full = (shape_K[k] + c) * gain_K[k]
-            excess[place] = max(full * fade_J[c] - unused[at + k], 0.0)
+            excess[place] = excess_of(shape_K[k], gain_K[k], c, fade_J[c], unused[at + k])
             topic_N[n] = k
             seat = 1
             if n_same > _0:
@@ -263,7 +225,7 @@ def redraw_documents(
             voice[same[j]] = 0.0
             before[same[j]] = 0
         for j in range(n_used):
-            k = unsigned(used[j])
+            k = unsigned(use[j])
             used_N[begin + j] = name_K[k]
             size_N[begin + j] = count[k]
             count[k] = 0
