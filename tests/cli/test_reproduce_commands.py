@@ -35,6 +35,13 @@ def data(tmp_path):
     return tmp_path / "tiny_counts.npz"
 
 
+def test_python_runs_the_package_as_the_command():
+    said = subprocess.run(
+        [sys.executable, "-m", "thincrm", "--version"], capture_output=True, text=True, check=True
+    )
+    assert said.stdout == f"thincrm {thincrm.__version__}\n"
+
+
 def test_version_and_help():
     assert call("--version").output == f"thincrm {thincrm.__version__}\n"
     assert "reproduce" in call("--help").output
