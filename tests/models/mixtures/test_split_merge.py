@@ -57,4 +57,4 @@ def without(part):
 @pytest.mark.parametrize("part", ["atoms", "x"])
 def test_a_ratio_without_a_part_is_rejected(part):
     """Without `x` the new atom's own variables are left out of the ratio."""
-    assert_rejected(stays(WORLDS["bump, shared"], without(part), 600, 10))
+    assert_rejected(stays(WORLDS["bump, weighted, no background"], without(part), 600, 20))
