@@ -42,6 +42,22 @@ def test_what_takes_long_is_told_while_it_does(said, monkeypatch):
     assert said.text == "thincrm: reading a.csv, 0 s so far ...\n"
 
 
+def test_the_time_left_is_told_where_it_is_known(said, monkeypatch):
+    ticking = SimpleNamespace(monotonic=lambda: ticking.at, at=100.0)
+    monkeypatch.setattr(waiting, "time", ticking)
+    stage = waiting._Stage("reading", 100.0)
+    token = waiting._stage.set(stage)
+    try:
+        waiting.now("counting words", lambda: 0.25)
+        ticking.at = 130.0
+        assert stage.line() == "thincrm: counting words, 25 %, 1:30 min left ...\n"
+        waiting.now("choosing words")
+        assert stage.line() == "thincrm: choosing words, 0 s so far ...\n"
+    finally:
+        waiting._stage.reset(token)
+    waiting.now("what nobody tells of")
+
+
 def test_a_first_sweep_that_takes_long_is_told(said, monkeypatch):
     monkeypatch.setattr(waiting, "_FIRST", 0.001)
     with progress.Sweeps(3):
