@@ -25,7 +25,7 @@ def test_a_long_run_says_what_it_takes(kind, monkeypatch, capsys, tmp_path):
     counts, table = rng.poisson(0.6, (20, 8)), rng.normal(size=(12, 3))
     usual = {"n_sweeps": 5, "n_draws": 3, "random_state": 1, "n_threads": 1}
     if kind == "topics":
-        tc.TopicModel(max_topics=5, **usual).fit(counts, t=np.arange(20) % 4, out=tmp_path / "run")
+        tc.TopicModel(max_topics=30, **usual).fit(counts, t=np.arange(20) % 4, out=tmp_path / "run")
     else:
         tc.FeatureModel(max_features=4, **usual).fit(table, t=np.arange(12) % 3)
     said = [line for line in capsys.readouterr().err.splitlines() if "This run takes" in line]

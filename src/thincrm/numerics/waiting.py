@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from thincrm.printable import printable
+
 __all__ = ["now", "span", "telling"]
 
 _FIRST, _THEN = 2.0, 30.0  # seconds of silence
@@ -26,10 +28,11 @@ class _Stage:
     def line(self) -> str:
         so_far = time.monotonic() - self.since
         done = 0.0 if self.share is None else self.share()
+        what = printable(self.what)  # it may name a file of a stranger's
         if done <= 0.0:
-            return f"thincrm: {self.what}, {so_far:.0f} s so far ...\n"
+            return f"thincrm: {what}, {so_far:.0f} s so far ...\n"
         left = span(so_far * (1.0 - done) / done)
-        return f"thincrm: {self.what}, {100 * done:.0f} %, {left} left ...\n"
+        return f"thincrm: {what}, {100 * done:.0f} %, {left} left ...\n"
 
 
 _stage: ContextVar[_Stage | None] = ContextVar("stage", default=None)
