@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import thincrm as tc
 from thincrm.data.covariates import covariates
-from thincrm.data.notes import note_long_document, note_many_values
+from thincrm.data.notes import note_long_document, note_many_values, note_wide_table
 from thincrm.inference import progress
 from thincrm.numerics import waiting
 
@@ -42,6 +43,24 @@ def test_what_takes_long_is_told_while_it_does(said, monkeypatch):
     assert said.text == "thincrm: reading a.csv, 0 s so far ...\n"
 
 
+def test_the_time_left_is_told_where_it_is_known(said, monkeypatch):
+    ticking = SimpleNamespace(monotonic=lambda: ticking.at, at=100.0)
+    monkeypatch.setattr(waiting, "time", ticking)
+    stage = waiting._Stage("reading", 100.0)
+    token = waiting._stage.set(stage)
+    try:
+        waiting.now("counting words", lambda: 0.25)
+        ticking.at = 130.0
+        assert stage.line() == "thincrm: counting words, 25 %, 1:30 min left ...\n"
+        waiting.now("reading a\x1b.csv")
+        assert stage.line() == "thincrm: reading a\\x1b.csv, 0 s so far ...\n"
+        waiting.now("choosing words")
+        assert stage.line() == "thincrm: choosing words, 0 s so far ...\n"
+    finally:
+        waiting._stage.reset(token)
+    waiting.now("what nobody tells of")
+
+
 def test_a_first_sweep_that_takes_long_is_told(said, monkeypatch):
     monkeypatch.setattr(waiting, "_FIRST", 0.001)
     with progress.Sweeps(3):
@@ -64,5 +83,8 @@ def test_size_is_noted_before_the_work_begins():
         note_long_document(np.asarray(counts.sum(axis=1)))
     with pytest.warns(UserWarning, match="t has 100,001 distinct values, so a sweep takes long"):
         note_many_values(covariates(np.arange(100_001)))
+    with pytest.warns(UserWarning, match="The table has 5,000 columns, so the start and every"):
+        tc.FeatureModel()._values(np.zeros((20, 5_000)), reset=True)
     note_long_document(np.array([5, 10**6]))
+    note_wide_table(2_000)
     note_many_values(covariates(np.arange(10)))

@@ -11,9 +11,15 @@ from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, Sentence, either
 from thincrm.numerics.arrays import Int
 
-__all__ = ["note_long_document", "note_many_values", "note_one_value", "refuse_empty"]
+__all__ = [
+    "note_long_document",
+    "note_many_values",
+    "note_one_value",
+    "note_wide_table",
+    "refuse_empty",
+]
 
-_LONG_DOCUMENT, _MANY_VALUES = 1_000_000, 100_000
+_LONG_DOCUMENT, _MANY_VALUES, _WIDE_TABLE = 1_000_000, 100_000, 2_000
 
 
 def note_long_document(length_D: Int) -> None:
@@ -24,6 +30,16 @@ def note_long_document(length_D: Int) -> None:
             f"Document {longest} has {length_D[longest]:,} words, so a sweep takes long: cut it "
             "into parts, such as chapters or pages, if that is not meant.",
             stacklevel=3,
+        )
+
+
+def note_wide_table(n_columns: int) -> None:
+    """Say before the work begins that a table has very many columns."""
+    if n_columns > _WIDE_TABLE:
+        warnings.warn(
+            f"The table has {n_columns:,} columns, so the start and every sweep take long: choose "
+            "some, or leave out those that say the same, if that is not meant.",
+            stacklevel=4,
         )
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,11 +13,13 @@ import stop_words as lists
 from scipy import sparse
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
-from thincrm.data.counts import as_counts, is_text
+from thincrm.data.counts import CountMatrix, as_counts, is_text
 from thincrm.data.reading.lines import shown, words_of
 from thincrm.data.reading.read_counts import Counts
+from thincrm.data.word_tally import WordTally
 from thincrm.errors import InvalidInput, InvalidType, argument, check_count
 from thincrm.numerics.arrays import Int
+from thincrm.numerics.waiting import now
 
 __all__ = ["WORD", "choose_words", "count_words", "most_telling", "stop_words"]
 
@@ -86,7 +87,7 @@ class CountedTexts(NamedTuple):
 
 
 def count_words(
-    texts: Sequence[str],
+    texts: Sequence[str] | Iterator[str],
     *,
     min_count: int = 1,
     min_df: int | float = 2,
@@ -97,8 +98,11 @@ def count_words(
     vocabulary: str | Path | Sequence[str] | None = None,
     token_pattern: str = WORD,
 ) -> CountedTexts:
-    """Choose words as `choose_words` does, and count them; texts are cut into words once."""
-    if not is_text(texts):
+    """Choose words as `choose_words` does, and count them; texts are cut into words once.
+
+    Texts may come one at a time: none is held.
+    """
+    if not isinstance(texts, Iterator) and not is_text(texts):
         raise InvalidType("texts must be a sequence of strings, one per document.")
     pattern = {
         "token_pattern": token_pattern,
@@ -111,13 +115,8 @@ def count_words(
         limits = {
             name: _limit(name, value) for name, value in (("min_df", min_df), ("max_df", max_df))
         }
-        if isinstance(min_df, int) and min_df > len(texts):
-            raise InvalidInput(
-                argument("min_df"),
-                f" asks for words in {min_df} documents; there are {len(texts)}: lower it.",
-            )
         words, counts = _frequent(
-            texts, limits | pattern, check_count("min_count", min_count), tfidf_share
+            texts, pattern, limits, check_count("min_count", min_count), tfidf_share
         )
     if not words:
         names = [argument(name) for name in ("min_count", "min_df", "tfidf_share", "max_df")]
@@ -137,7 +136,7 @@ def count_words(
     return CountedTexts(Counts(counts, names), vectorizer)
 
 
-def _limit(name: str, value: object) -> object:
+def _limit(name: str, value: object) -> int | float:
     """Return a number of documents (int, from 1) or a share of them (float, 0 to 1)."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
     if not whole and not (isinstance(value, float) and 0.0 <= value <= 1.0):
@@ -145,7 +144,7 @@ def _limit(name: str, value: object) -> object:
             argument(name),
             f" must be a number of documents from 1, or a share up to 1.0, got {value!r}.",
         )
-    return value
+    return value  # type: ignore[return-value]
 
 
 def _given(vocabulary: str | Path | Sequence[str]) -> list[str]:
@@ -158,27 +157,39 @@ def _given(vocabulary: str | Path | Sequence[str]) -> list[str]:
 
 
 def _frequent(
-    texts: Sequence[str],
-    options: dict[str, object],
+    texts: Iterable[str],
+    options: Mapping[str, object],
+    limits: dict[str, int | float],
     min_count: int,
     tfidf_share: float | None,
-) -> tuple[list[str], sparse.csr_array]:
+) -> tuple[list[str], CountMatrix]:
     """Return the words that are frequent and telling enough, and their counts."""
-    vectoriser = CountVectorizer(**options)
-    try:
-        with warnings.catch_warnings():
-            # of stop words that the pattern cuts in pieces: they were cut the same way
-            warnings.filterwarnings("ignore", "Your stop_words may be inconsistent")
-            counts = sparse.csr_array(vectoriser.fit_transform(texts))
-    except ValueError as error:
+    tally = WordTally(CountVectorizer(**options).build_analyzer())
+    for text in texts:
+        tally.add(text)
+    now("choosing words")
+    words, documents, occurrences = tally.table()
+    n_documents, min_df = tally.n_documents, limits["min_df"]
+    if isinstance(min_df, int) and min_df > n_documents:
         raise InvalidInput(
-            f"No word can be chosen from the texts: {str(error).rstrip('.')} (are they empty, in "
-            "another language, or ", argument("min_df"), " and ", argument("max_df"),
-            " too strict?).",
-        ) from error  # fmt: skip
-    chosen = most_telling(counts, 1.0 if tfidf_share is None else tfidf_share, min_count)
-    words = [str(word) for word in vectoriser.get_feature_names_out()[chosen]]
-    return words, as_counts(counts[:, chosen])
+            argument("min_df"),
+            f" asks for words in {min_df} documents; there are {n_documents}: lower it.",
+        )
+    fewest, most = (
+        limit if isinstance(limit, int | np.integer) else limit * n_documents
+        for limit in (min_df, limits["max_df"])
+    )
+    usual = np.flatnonzero((documents >= fewest) & (documents <= most))
+    if usual.size == 0:
+        found = "is in as many of them as asked for" if words.size else "but stop words"
+        raise InvalidInput(
+            f"No word can be chosen from the texts: none {found} (are they empty, in another "
+            "language, or ", argument("min_df"), " and ", argument("max_df"), " too strict?).",
+        )  # fmt: skip
+    share = 1.0 if tfidf_share is None else tfidf_share
+    telling = _telling(occurrences[usual], documents[usual], n_documents, share, min_count)
+    chosen = usual[telling]
+    return [str(word) for word in words[chosen]], tally.counts(chosen)
 
 
 def most_telling(counts: sparse.csr_array, share: float, min_count: int = 1) -> Int:
@@ -187,16 +198,21 @@ def most_telling(counts: sparse.csr_array, share: float, min_count: int = 1) -> 
     Of the words with `min_count` occurrences, the `share` with the largest sums over documents of
     tf log(N / df) (Foti and others 2013, section 6.4).
     """
+    occurrences, documents = np.asarray(counts.sum(axis=0)), np.asarray((counts > 0).sum(axis=0))
+    return _telling(occurrences, documents, counts.shape[0], share, min_count)
+
+
+def _telling(
+    occurrences: Int, documents: Int, n_documents: int, share: float, min_count: int
+) -> Int:
     if not 0.0 < share <= 1.0:
         raise InvalidInput(
             argument("tfidf_share"), f" must be above 0 and at most 1, got {share!r}."
         )
-    occurrences = np.asarray(counts.sum(axis=0))
     frequent: Int = np.flatnonzero(occurrences >= min_count)
     if share == 1.0 or frequent.size == 0:
         return frequent
-    documents = np.asarray((counts > 0).sum(axis=0))[frequent]
-    score = occurrences[frequent] * np.log(counts.shape[0] / documents)
+    score = occurrences[frequent] * np.log(n_documents / documents[frequent])
     return np.asarray(frequent[score > np.quantile(score, 1.0 - share)])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,10 +11,11 @@ import pandas as pd
 
 from thincrm.files import write_file
 
-__all__ = ["write_csv"]
+__all__ = ["Blocks", "write_blocks", "write_csv"]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet may take a cell's start for
 C = TypeVar("C")
+Blocks = Callable[[], Iterator[pd.DataFrame]]  # a table, some rows at a time
 _INSIDE = re.compile(r"([;|\t])(?=[=+\-@])")  # a spreadsheet may cut there, with or without commas
 _SAFE_KINDS = "biufcmM"  # NumPy's letters for numbers and times
 
@@ -26,6 +28,22 @@ def write_csv(
     Words, names of columns and of files may come from a stranger. Numbers and dates stay as they
     are.
     """
+    write_file(path, _text(table, index=index, header=True, float_format=float_format))
+
+
+def write_blocks(blocks: Blocks, path: Path) -> None:
+    """Write a table that is too large to be held, without its index, as `write_csv` does."""
+
+    def parts() -> Iterator[bytes]:
+        for place, block in enumerate(blocks()):
+            yield _text(block, header=place == 0)
+
+    write_file(path, parts)
+
+
+def _text(
+    table: pd.DataFrame, *, header: bool, index: bool = False, float_format: str | None = None
+) -> bytes:
     safe = table.copy(deep=False)
     for place, kind in enumerate(safe.dtypes):
         if kind.kind not in _SAFE_KINDS:
@@ -35,8 +53,8 @@ def write_csv(
         safe.index = safe.index.map(_harmless)
     safe.index.name = _harmless(table.index.name)
     # Line ends as in RFC 4180: a lone carriage return in a cell is then put in quotation marks.
-    text = safe.to_csv(index=index, float_format=float_format, lineterminator="\r\n")
-    write_file(path, text.encode("utf-8", "replace"))
+    text = safe.to_csv(index=index, header=header, float_format=float_format, lineterminator="\r\n")
+    return text.encode("utf-8", "replace")
 
 
 def _harmless(cell: C) -> C | str:

@@ -10,15 +10,16 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from thincrm.errors import CannotWrite, DamagedFile
 from thincrm.files.operations import Handle, now
 
-__all__ = ["Folder"]
+__all__ = ["Content", "Folder"]
 
+Content = bytes | Callable[[], Iterable[bytes]]  # of a file: all of it, or what yields its parts
 _LEFTOVER = re.compile(r"\.tmp-[0-9a-f]{16}")
 
 
@@ -110,7 +111,7 @@ class Folder:
             return False
         return found is not None and stat.S_ISREG(found.st_mode)
 
-    def write(self, name: str, data: bytes) -> None:
+    def write(self, name: str, data: Content) -> None:
         """Write `data` so that, whatever happens, the file holds either all of it or what it held.
 
         A new file is filled, forced to disk, then renamed over the old one (over a link itself,
@@ -179,7 +180,7 @@ def _open_inner(path: Path, above: Handle) -> Handle:
         raise
 
 
-def _write(name: str, data: bytes, handle: Handle) -> None:
+def _write(name: str, data: Content, handle: Handle) -> None:
     before = now().status(name, handle)
     plain = before is None or stat.S_ISREG(before.st_mode)
     if before is not None and not (plain or stat.S_ISLNK(before.st_mode)):
@@ -189,9 +190,10 @@ def _write(name: str, data: bytes, handle: Handle) -> None:
     file = now().create(fresh, handle, mode)
     try:
         try:
-            rest = memoryview(data)
-            while rest:
-                rest = rest[now().write(file, rest) :]
+            for part in (data,) if isinstance(data, bytes) else data():
+                rest = memoryview(part)
+                while rest:
+                    rest = rest[now().write(file, rest) :]
             now().sync(file)
         finally:
             now().close(file)

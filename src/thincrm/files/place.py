@@ -7,14 +7,14 @@ import stat
 from pathlib import Path
 
 from thincrm.errors import InvalidInput
-from thincrm.files.folder import Folder
+from thincrm.files.folder import Content, Folder
 
 __all__ = ["folder_at", "make_folder", "refuse_place", "write_file"]
 
 _RUN = ("settings.json", "data.json")
 
 
-def write_file(path: str | os.PathLike[str], data: bytes) -> Path:
+def write_file(path: str | os.PathLike[str], data: Content) -> Path:
     """Write a file whole or not at all, and return its path; a link of that name is replaced."""
     target = Path(path)
     refuse_place(target)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from thincrm.inference.estimate import what_it_takes
 from thincrm.inference.progress import Sweeps
 from thincrm.inference.run_log import CHECKPOINT_SECONDS, RunLog
 from thincrm.inference.schedule import Schedule
@@ -34,6 +35,7 @@ _FULL = 0.95
 _FEWEST_SWEEPS = 3  # before it is known how long one takes
 _WORTH_SECONDS = 8.0  # of sweeps that are left: a process takes two to start
 _LARGE = 1e9  # bytes times sweeps: some 20 s at 50 MB a second, known before the first sweep
+_LONG_SECONDS = 30.0  # of sweeps that are left: what the run takes is then worth a line
 _GROWTH = 1.5
 
 
@@ -55,6 +57,8 @@ def run_chains(problem: Problem[Any], schedule: Schedule, log: RunLog, watch: Wa
                 seen = f", {watch(event.draw)}"
             if event.row is not None:
                 bar.step(f"{event.row[f'n_{schedule.atoms}']:.0f} {schedule.atoms}{seen}")
+            if bar.done == _FEWEST_SWEEPS and event.state is not None:
+                _estimate(problem, event.state, schedule, bar, log)
 
         tasks = [Task(chain, *log.take(chain)) for chain in range(schedule.n_chains)]
         _run_tasks(problem, schedule, tasks, note)
@@ -63,6 +67,16 @@ def run_chains(problem: Problem[Any], schedule: Schedule, log: RunLog, watch: Wa
     full = truncation_binds(log.draws, schedule.atoms, problem.n_atoms, may_grow)
     if full is not None:
         warnings.warn(full, stacklevel=3)
+
+
+def _estimate(
+    problem: Problem[Any], state: Chain, schedule: Schedule, bar: Sweeps, log: RunLog
+) -> None:
+    """Say what the run will take, if it is long."""
+    if schedule.quiet or bar.seconds_left < _LONG_SECONDS:
+        return
+    larger = replace(problem, n_atoms=state.log_mass.size, latest=[])
+    bar.say(what_it_takes(larger, state, schedule, bar.seconds_left, folder=log.has_folder))
 
 
 def _run_tasks(

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from thincrm.numerics.compiled import compiling_quietly
-from thincrm.numerics.waiting import telling
+from thincrm.numerics.waiting import span, telling
 
 __all__ = ["Sweeps"]
 
@@ -24,6 +24,8 @@ class _Shown(Protocol):
     """How progress is shown: a bar that moves, or lines."""
 
     def update(self, done: int, elapsed: float, note: str) -> None: ...
+
+    def say(self, line: str) -> None: ...
 
     def stop(self) -> None: ...
 
@@ -45,6 +47,7 @@ class Sweeps:
         self.total, self.done, self.note = total, 0, ""
         self._quiet, self._start = quiet, time.monotonic()
         self._shown: _Shown | None = None
+        self._first = 0.0  # when the first sweep ended
         self._stack, self._waiting = ExitStack(), ExitStack()
 
     def __enter__(self) -> Self:
@@ -63,10 +66,23 @@ class Sweeps:
         if self._shown is not None:
             self._shown.stop()
 
+    @property
+    def seconds_left(self) -> float:
+        """Return how long the rest will take, at the pace since the first sweep."""
+        pace = (time.monotonic() - self._first) / max(1, self.done - 1)
+        return pace * (self.total - self.done)
+
+    def say(self, line: str) -> None:
+        """Print a line above the bar, or between other lines."""
+        if self._shown is not None:
+            self._shown.say(line)
+
     def step(self, note: str) -> None:
         """Count one sweep; `note` says how things stand."""
         self._waiting.close()
         self.done, self.note = self.done + 1, note
+        if self.done == 1:
+            self._first = time.monotonic()
         elapsed = time.monotonic() - self._start
         if self._shown is None and not self._quiet and elapsed > _SILENT_SECONDS:
             console = Console(file=sys.stderr)
@@ -93,6 +109,9 @@ class _Bar:
     def update(self, done: int, _: float, note: str) -> None:
         self._bar.update(self._bar.task_ids[0], completed=done, note=note)
 
+    def say(self, line: str) -> None:
+        self._bar.console.print(line, markup=False, highlight=False)
+
     def stop(self) -> None:
         self._bar.stop()
 
@@ -105,10 +124,14 @@ class _Lines:
 
     def update(self, done: int, elapsed: float, note: str) -> None:
         left = (self._total - done) * elapsed / max(done, 1)
-        self._last = f"sampling: {done} of {self._total} sweeps, {_span(left)} left, {note}\n"
+        self._last = f"sampling: {done} of {self._total} sweeps, {span(left)} left, {note}\n"
         if elapsed - self._said >= _BETWEEN_LINES:
             self._said = elapsed
             self._write()
+
+    def say(self, line: str) -> None:
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
 
     def stop(self) -> None:
         if self._last:
@@ -118,8 +141,3 @@ class _Lines:
         sys.stderr.write(self._last)
         sys.stderr.flush()
         self._last = ""
-
-
-def _span(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes}:{rest:02} min"

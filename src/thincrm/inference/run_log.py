@@ -72,6 +72,11 @@ class RunLog:
         self._due = time.monotonic() + CHECKPOINT_SECONDS
 
     @property
+    def has_folder(self) -> bool:
+        """Tell whether the run is written to disk."""
+        return self._folder is not None
+
+    @property
     def draws(self) -> list[Any]:
         """Return the kept draws, chain after chain."""
         return [draw for chain in self._chains for draw in chain.draws]

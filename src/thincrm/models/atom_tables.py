@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,11 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import expit
 
 from thincrm.data.covariates import Covariates
-from thincrm.data.writing import write_csv
+from thincrm.data.writing import Blocks, write_blocks, write_csv
 from thincrm.errors import check_between
 from thincrm.files import make_folder
 from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.waiting import now
 
 __all__ = ["AtomTables", "band", "flat", "scalar", "time_columns", "write_tables"]
 
@@ -114,7 +115,9 @@ class AtomTables:
         return pd.DataFrame(columns)
 
 
-def write_tables(tables: dict[str, pd.DataFrame], folder: str | os.PathLike[str]) -> list[Path]:
+def write_tables(
+    tables: Mapping[str, pd.DataFrame | Blocks], folder: str | os.PathLike[str]
+) -> list[Path]:
     """Write tables to NAME.csv in a folder, and return the files.
 
     A text that a spreadsheet would take for a formula gets an apostrophe in front.
@@ -122,7 +125,11 @@ def write_tables(tables: dict[str, pd.DataFrame], folder: str | os.PathLike[str]
     there = make_folder(folder)
     written = []
     for name, table in tables.items():
-        write_csv(table, there / f"{name}.csv")
+        now(f"writing {name}.csv")
+        if callable(table):
+            write_blocks(table, there / f"{name}.csv")
+        else:
+            write_csv(table, there / f"{name}.csv")
         written.append(there / f"{name}.csv")
     return written
 

@@ -259,7 +259,8 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
 
     def to_csv(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write every table to `folder` (made if need be), NAME.csv each; return the files."""
-        return write_tables(self.tables(), folder)
+        with telling("making tables", quiet=bool(self.quiet)):
+            return write_tables(self.tables(), folder)
 
     def to_arviz(self, *, n_times: int = 50) -> Any:
         """Return draws for ArviZ: an xarray DataTree (ArviZ 1 or newer) or InferenceData.

@@ -5,33 +5,76 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 
-__all__ = ["telling"]
+from thincrm.printable import printable
 
-_FIRST, _THEN = 5.0, 30.0  # seconds of silence
+__all__ = ["now", "span", "telling"]
+
+_FIRST, _THEN = 2.0, 30.0  # seconds of silence
+
+
+@dataclass(slots=True)
+class _Stage:
+    """What is going on, and since when; `share` tells how much of it is done, if that is known."""
+
+    what: str
+    since: float
+    share: Callable[[], float] | None = None
+
+    def line(self) -> str:
+        so_far = time.monotonic() - self.since
+        done = 0.0 if self.share is None else self.share()
+        what = printable(self.what)  # it may name a file of a stranger's
+        if done <= 0.0:
+            return f"thincrm: {what}, {so_far:.0f} s so far ...\n"
+        left = span(so_far * (1.0 - done) / done)
+        return f"thincrm: {what}, {100 * done:.0f} %, {left} left ...\n"
+
+
+_stage: ContextVar[_Stage | None] = ContextVar("stage", default=None)
 
 
 @contextmanager
 def telling(what: str, *, quiet: bool = False) -> Iterator[None]:
-    """Say what is going on if it still is after five seconds, and every half minute from there."""
+    """Say what is going on if it still is after two seconds, and every half minute from there."""
     if quiet:
         yield
         return
-    done, start = threading.Event(), time.monotonic()
+    done, stage = threading.Event(), _Stage(what, time.monotonic())
 
     def tell() -> None:
         wait = _FIRST
         while not done.wait(wait):
-            sys.stderr.write(f"thincrm: {what}, {time.monotonic() - start:.0f} s so far ...\n")
+            sys.stderr.write(stage.line())
             sys.stderr.flush()
             wait = _THEN
 
     teller = threading.Thread(target=tell, daemon=True)
+    token = _stage.set(stage)
     teller.start()
     try:
         yield
     finally:
+        _stage.reset(token)
         done.set()
         teller.join()
+
+
+def now(what: str, share: Callable[[], float] | None = None) -> None:
+    """Let whoever tells of the work that goes on say that it has come to this.
+
+    share: how much of it is done, from 0 to 1, so that the time left can be told.
+    """
+    stage = _stage.get()
+    if stage is not None:
+        stage.what, stage.since, stage.share = what, time.monotonic(), share
+
+
+def span(seconds: float) -> str:
+    """Return a time in words."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes}:{rest:02} min"

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from thincrm.data.covariates import Covariates
 from thincrm.inference.diagnostics import KeptDraw
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "factor_rows",
     "learned",
     "origin_rows",
+    "pooled_rows",
     "run_rows",
     "summary",
 ]
@@ -53,6 +55,15 @@ def run_rows(n_sweeps: int, n_draws: int, n_chains: int, seed: int) -> Rows:
         ["Chains", str(n_chains), "Independent runs from different starts."],
         *origin_rows(seed),
     ]
+
+
+def pooled_rows(known: Covariates, things: str) -> Rows:
+    """Return at how many of the covariates curves were followed, where that is not at all."""
+    if known.own is None:
+        return []
+    value = f"{len(known.rows):,} of {len(np.unique(known.own, axis=0)):,}"
+    said = f"Distinct covariates at which curves are followed (max_rows); {things} keep their own."
+    return [["Covariates", value, said]]
 
 
 def origin_rows(seed: int) -> Rows:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import datetime
 import re
+from array import array
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,7 @@ _QUARTERS = re.compile(
 )
 _MOST_LETTERS = 200  # of a date
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_EPOCH_HERE = _EPOCH.replace(tzinfo=None)
 
 
 def date_in_name(name: str) -> str:
@@ -74,7 +76,7 @@ class DateColumn:
     """
 
     form: str | None = None
-    moments: list[datetime.datetime] = field(default_factory=list)
+    moments: array[int] = field(default_factory=partial(array, "q"))  # microseconds since 1970
     only_years: bool = True
     aware: bool = False
 
@@ -93,13 +95,16 @@ class DateColumn:
             )
         self.aware = moment.tzinfo is not None
         self.only_years &= is_year
-        self.moments.append(moment.replace(tzinfo=None))
+        since = moment.replace(tzinfo=None) - _EPOCH_HERE
+        self.moments.append((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds)
 
     def series(self, name: str) -> pd.Series[Any]:
         """Return the column: whole numbers (years), dates, or dates in UTC."""
+        moments = np.array(self.moments, np.int64).view("M8[us]")
         if self.only_years:
-            return pd.Series([moment.year for moment in self.moments], name=name, dtype=np.int64)
-        dates = pd.Series(np.array(self.moments, "M8[us]"), name=name)
+            years = moments.astype("M8[Y]").astype(np.int64) + 1970
+            return pd.Series(years, name=name, dtype=np.int64)
+        dates = pd.Series(moments, name=name)
         return dates.dt.tz_localize("UTC") if self.aware else dates
 
 

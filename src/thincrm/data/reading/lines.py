@@ -10,12 +10,14 @@ from typing import Any
 
 from thincrm.data.sizes import check_growth
 from thincrm.errors import InvalidInput
+from thincrm.numerics.waiting import now
 
 __all__ = ["MOST_BYTES", "UTF8", "check_encoding", "check_file", "lines", "shown", "words_of"]
 
 UTF8 = "utf-8"
 
 MOST_BYTES = 16 * 2**20  # of a line: a text that is longer is a mistake, or an attack
+_LOOK = 1000  # lines between two looks at how far the reading is
 _GZIP = b"\x1f\x8b"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -66,7 +68,9 @@ def lines(path: str | Path, encoding: str = UTF8) -> Iterator[str]:
         packed = raw.read(2) == _GZIP
         raw.seek(0)
         stream: Any = gzip.GzipFile(fileobj=raw) if packed else raw
-        number = unpacked = 0
+        number = unpacked = place = 0
+        size = max(1, path.stat().st_size)
+        now(f"reading {path.name}", lambda: place / size)
         while line := _next(stream, path, number):
             number, unpacked = number + 1, unpacked + len(line)
             if len(line) > MOST_BYTES:
@@ -74,6 +78,8 @@ def lines(path: str | Path, encoding: str = UTF8) -> Iterator[str]:
                     f"{path.name}, line {number} is longer than {MOST_BYTES // 2**20} MiB: is it a "
                     "text file with a document a row?"
                 )
+            if number % _LOOK == 0:
+                place = raw.tell()
             if packed:
                 check_growth(f"{path.name}, line {number}", unpacked, raw.tell())
             if number == 1:

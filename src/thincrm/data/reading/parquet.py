@@ -13,6 +13,7 @@ from typing import Any
 from thincrm.data.reading.lines import shown
 from thincrm.data.sizes import check_growth
 from thincrm.errors import InvalidInput
+from thincrm.numerics.waiting import now
 
 __all__ = ["parquet_batches", "parquet_names"]
 
@@ -42,6 +43,7 @@ def parquet_batches(path: Path, wanted: Sequence[str]) -> Iterator[list[dict[str
         raise InvalidInput(f"{path.name} claims {n_rows} rows in {size} bytes: that is no table.")
     _check_parts(path, file.metadata, size)
     number = held = 0
+    now(f"reading {path.name}", lambda: number / max(1, n_rows))
     try:
         for batch in file.iter_batches(_BATCH, columns=list(wanted)):
             columns = []

@@ -16,7 +16,7 @@ from thincrm.data.reading.lines import MOST_BYTES, UTF8, check_file, lines, show
 from thincrm.data.reading.parquet import parquet_batches, parquet_names
 from thincrm.errors import InvalidInput, Sentence, either
 
-__all__ = ["Row", "Tally", "column_names", "rows"]
+__all__ = ["Row", "Tally", "check_columns", "column_names", "rows"]
 
 _TABLES = (".csv", ".tsv", ".tab", ".txt")
 _JSON = (".jsonl", ".ndjson")
@@ -79,6 +79,13 @@ def column_names(path: str | Path, encoding: str = UTF8) -> list[str]:
     if ending in _PARQUET:
         return parquet_names(path, readable=True)
     return _csv_header(path, _csv_records(path, ending, encoding))
+
+
+def check_columns(path: str | Path, wanted: Sequence[str], encoding: str = UTF8) -> None:
+    """Refuse a table that lacks one of the columns; rows of a JSONL file differ in theirs."""
+    path = check_file(path)
+    if _ending(path) not in _JSON:
+        _check_columns(path, column_names(path, encoding), wanted)
 
 
 def _ending(path: Path) -> str:

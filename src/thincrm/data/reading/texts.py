@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from thincrm.data.reading.dates import DateColumn
 from thincrm.data.reading.folders import file_rows
 from thincrm.data.reading.lines import UTF8, shown
+from thincrm.data.reading.many_files import is_pattern, rows_of_all
 from thincrm.data.reading.rows import Row, Tally, rows
 from thincrm.errors import InvalidInput, Sentence, either, sentence_of
 
-__all__ = ["Texts", "number_in", "plain", "read_texts"]
+__all__ = ["TextStream", "Texts", "number_in", "plain", "read_texts"]
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _MOST_DIGITS = 1000
@@ -59,12 +63,13 @@ def read_texts(
     encoding: str = UTF8,
     skip_bad: bool = False,
 ) -> Texts:
-    """Read documents from a CSV, TSV, JSONL or Parquet file, or from a folder of text files.
+    """Read documents from CSV, TSV, JSONL or Parquet files, or from a folder of text files.
 
     Parameters
     ----------
     path : path
-        A table with a document a row (.gz too), or a folder with a document a .txt file.
+        A table with a document a row (.gz too), many of them (news/*.parquet), or a folder with a
+        document a .txt file.
     text : str or None
         The column of the texts (of a table). None: there are none, the table goes with counts.
     date : str or None
@@ -80,22 +85,62 @@ def read_texts(
     skip_bad : bool
         Pass over rows that cannot be read, and count them.
     """
-    names = [covariates] if isinstance(covariates, str) else list(covariates)
-    wanted = [name for name in dict.fromkeys([date, *names]) if name is not None]
-    where = Path(path)
-    tally = Tally(where, skip_bad)
-    found: Iterator[Row]
-    if where.is_dir():
-        text = _IN_FOLDER
-        found = file_rows(where, wanted, metadata, encoding)
-    elif metadata is not None:
-        raise InvalidInput(f"metadata goes with a folder of text files, and {where} is none.")
-    else:
-        found = rows(where, list(dict.fromkeys([*([text] if text else []), *wanted])), encoding)
-    sheet = _Sheet(text, date, names, DateColumn(date_format), tally)
-    for row in found:
-        sheet.add(row)
-    return sheet.done()
+    stream = TextStream(
+        path,
+        text,
+        date,
+        covariates,
+        metadata=metadata,
+        date_format=date_format,
+        encoding=encoding,
+        skip_bad=skip_bad,
+    )
+    texts = list(stream)
+    return stream.done(texts)
+
+
+class TextStream:
+    """The documents that `read_texts` reads, one at a time; no text is held.
+
+    Once all have come `done` returns the rest of what was read. Its parameters are those of
+    `read_texts`; a path such as news/*.parquet stands for many files.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        text: str | None = "text",
+        date: str | None = None,
+        covariates: str | Sequence[str] = (),
+        *,
+        metadata: str | Path | None = None,
+        date_format: str | None = None,
+        encoding: str = UTF8,
+        skip_bad: bool = False,
+    ) -> None:
+        names = [covariates] if isinstance(covariates, str) else list(covariates)
+        wanted = [name for name in dict.fromkeys([date, *names]) if name is not None]
+        where = Path(path)
+        if where.is_dir():
+            text = _IN_FOLDER
+            self._rows = file_rows(where, wanted, metadata, encoding)
+        elif metadata is not None:
+            raise InvalidInput(f"metadata goes with a folder of text files, and {where} is none.")
+        else:
+            reader = rows_of_all if is_pattern(where) else rows
+            both = dict.fromkeys([*([text] if text else []), *wanted])
+            self._rows = reader(where, list(both), encoding)
+        self._sheet = _Sheet(text, date, names, DateColumn(date_format), Tally(where, skip_bad))
+
+    def __iter__(self) -> Iterator[str]:
+        for row in self._rows:
+            text = self._sheet.add(row)
+            if text is not None:
+                yield text
+
+    def done(self, texts: list[str]) -> Texts:
+        """Return what was read with the documents, and those of them that were kept."""
+        return self._sheet.done(texts)
 
 
 @dataclass(slots=True)
@@ -107,13 +152,12 @@ class _Sheet:
     names: list[str]
     dates: DateColumn
     tally: Tally
-    texts: list[str] = field(default_factory=list)
     cells: list[tuple[Any, ...]] = field(default_factory=list)
-    places: list[Any] = field(default_factory=list)
+    places: list[Any] | array[int] = field(default_factory=partial(array, "q"))
     unit: str = "line"
 
-    def add(self, row: Row) -> None:
-        """Keep a row, or name it as bad."""
+    def add(self, row: Row) -> str | None:
+        """Keep a row but for its text, which is returned, or name it as bad."""
         column = ""
         try:
             if row.problem:
@@ -129,19 +173,22 @@ class _Sheet:
                 self.dates.read(row.cells[column])
         except ValueError as error:
             self.tally.bad(row, sentence_of(error), column)
-            return
-        self.texts.append(text)
+            return None
+        if isinstance(row.number, str) and not self.cells:
+            self.places = []
         self.cells.append(tuple(cells))
-        self.places.append(row.number)
+        self.places.append(row.number)  # type: ignore[arg-type]
         self.unit = row.unit
+        return text
 
-    def done(self) -> Texts:
+    def done(self, texts: list[str]) -> Texts:
         """Return what was read."""
         tally = self.tally
-        if not self.texts:
+        if not self.cells:
             more = f"; {tally.skipped} bad rows, the first: " if tally.skipped else "."
             raise InvalidInput(f"{tally.path} holds no documents{more}", tally.first)
-        index = pd.Index(self.places, name=self.unit)
+        places = np.array(self.places) if isinstance(self.places, array) else self.places
+        index = pd.Index(places, name=self.unit)
         table = pd.DataFrame(self.cells, columns=pd.Index(self.names), index=index)
         for name in self.names:
             table[name] = _typed(table[name])
@@ -151,7 +198,7 @@ class _Sheet:
             table[self.date] = t = dates.set_axis(index)
         elif self.names:
             t = table[self.names[0]] if len(self.names) == 1 else table[self.names]
-        return Texts(self.texts, t, table, tally.skipped, tally.first)
+        return Texts(texts, t, table, tally.skipped, tally.first)
 
 
 def _text(value: Any) -> str:

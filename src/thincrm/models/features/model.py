@@ -11,7 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import validate_data
 
 from thincrm.data.covariates import CovariateLike, Covariates
-from thincrm.data.notes import refuse_empty
+from thincrm.data.notes import note_wide_table, refuse_empty
 from thincrm.data.table_values import TableLike, as_numbers, column_names, refuse_infinite, scale_of
 from thincrm.errors import InvalidInput, check_count
 from thincrm.inference.dask_cluster import Client
@@ -211,6 +211,7 @@ class FeatureModel(
         )
         if reset:
             self.columns_ = column_names(X, checked.shape[1])
+            note_wide_table(checked.shape[1])
         refuse_infinite(checked, self.columns_)
         return np.asarray(checked)
 

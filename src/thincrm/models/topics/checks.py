@@ -49,7 +49,8 @@ def check_draw(frame: Frame, draw: Any) -> None:
     n_tokens = int(frame.length.sum())
     need(isinstance(draw.words, sparse.csc_array), "a draw's words")
     need(n_words == frame.n_words and n_topics >= 1, "a draw's words")
-    need(draw.documents.shape == (n_documents, n_topics), "a draw's documents")
+    light = draw.documents.shape[0] == 1 < n_documents  # of all documents together
+    need(draw.documents.shape == (1 if light else n_documents, n_topics), "a draw's documents")
     for counts in (draw.words, draw.documents):
         places(counts.data, counts.data.shape, np.inf, "a draw's counts")
         need(counts.data.max(initial=0) <= n_tokens, "a draw's counts")
@@ -66,7 +67,7 @@ def check_draw(frame: Frame, draw: Any) -> None:
     floats(draw.usage.log_rest, like_q, "a draw's log_rest")
     need(np.all((draw.usage.q >= 0) & (draw.usage.log_rest <= 0)), "a draw's q")
     need(np.allclose(draw.usage.q, -np.expm1(draw.usage.log_rest), 0.0, 1e-9), "a draw's q")
-    _check_levels(frame, draw.level, draw.usage.log_share)
+    _check_levels(frame, draw.level, draw.usage.log_share, light=light)
     most = np.inf if n_levels else MOST_SHAPE
     need(np.all((draw.usage.shape > 0) & (draw.usage.shape <= most)), "a draw's shape")
     floats(draw.log_odds, (n_rows, n_topics), "a draw's log odds", finite=False)
@@ -74,19 +75,23 @@ def check_draw(frame: Frame, draw: Any) -> None:
     n_atoms = len(draw.x[0])
     need(n_topics - frame.n_background <= n_atoms <= n_topics, "the curves")
     frame.thinning.check(draw.x, frame.prepared, n_atoms)
-    need(draw.labels is not None or draw.burstiness == 0, "a draw without its tokens")
+    need(draw.labels is not None or draw.burstiness == 0 or light, "a draw without its tokens")
+    need(draw.labels is None or not light, "a draw's tokens")
     if draw.labels is not None:
         places(draw.labels, (n_tokens,), n_topics, "a draw's tokens")
     check_scalars(draw.scalars, "n_topics")
 
 
-def _check_levels(frame: Frame, level: Any, log_share: Any) -> None:
+def _check_levels(frame: Frame, level: Any, log_share: Any, *, light: bool = False) -> None:
     """Refuse levels of documents, or shares of levels, that the likelihood does not have."""
     n_levels = frame.likelihood.n_levels
     if n_levels == 0:
         need(level is None and log_share is None, "the documents' levels")
         return
-    places(level, frame.length.shape, n_levels, "the documents' levels")
+    if light:
+        need(level is None, "the documents' levels")
+    else:
+        places(level, frame.length.shape, n_levels, "the documents' levels")
     floats(log_share, (n_levels,), "the shares of the levels")
     need(np.all(log_share <= 0), "the shares of the levels")
 

@@ -26,6 +26,8 @@ Example: thincrm topics corpus.csv --text body --date date --out run
 
 Example: thincrm topics speeches/ --date name --stop-words german --out run
 
+Example: thincrm topics 'news/*.parquet' --text body --date published --out run
+
 Example: thincrm topics docword.txt --words vocab.txt --metadata docs.csv --date year --out run
 """
 
@@ -46,8 +48,9 @@ def topics(
     corpus: Annotated[
         Path,
         typer.Argument(
-            help="A .csv, .tsv, .jsonl or .parquet file with one document per row, a folder of "
-            "text files, or counts (MatrixMarket, UCI, LDA-C, .npz).",
+            help="A .csv, .tsv, .jsonl or .parquet file with one document per row, many of them "
+            "('news/*.parquet'), a folder of text files, or counts (MatrixMarket, UCI, LDA-C, "
+            ".npz).",
             show_default=False,
         ),
     ],

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
+from sklearn.feature_extraction.text import CountVectorizer
 
 from thincrm.console.data_columns import DocumentColumns
 from thincrm.console.run_source import kept_reading
 from thincrm.data.reading import Counts, is_counts, read_counts, read_texts
 from thincrm.data.reading.lines import UTF8
+from thincrm.data.reading.many_files import files_of
 from thincrm.data.reading.rows import column_names
+from thincrm.data.reading.texts import Texts, TextStream
+from thincrm.data.vocabulary import CountedTexts
 from thincrm.errors import InvalidInput
 from thincrm.models.topics.model import TopicModel
 
-__all__ = ["Corpus", "read_corpus", "read_new_documents"]
+__all__ = [
+    "MOST_LETTERS",
+    "Corpus",
+    "CountedCorpus",
+    "count_corpus",
+    "read_corpus",
+    "read_new_documents",
+]
+
+MOST_LETTERS = 250_000_000  # of texts that a run keeps for quotations
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +58,16 @@ def read_corpus(
 
     words: the vocabulary of counts, or its file.
     """
-    if how.date and how.covariates:
-        raise InvalidInput("Topics depend on --date or on --covariate: give one of them.")
+    _refuse_two_covariates(how)
     if path.is_file() and is_counts(path):
         return _read_counts(path, how, words)
-    found = read_texts(
+    stream = _stream(path, how)
+    texts = list(stream)
+    return _corpus(texts, stream.done(texts), path, how)
+
+
+def _stream(path: Path, how: DocumentColumns) -> TextStream:
+    return TextStream(
         path,
         how.text or "text",
         how.date,
@@ -58,8 +77,50 @@ def read_corpus(
         encoding=how.encoding or UTF8,
         skip_bad=how.skip_bad,
     )
+
+
+def _corpus(
+    documents: Sequence[str] | Counts, found: Texts, path: Path, how: DocumentColumns
+) -> Corpus:
     index, reading = found.table.index, _kept(how, path, "texts")
-    return Corpus(found.texts, found.t, index, reading, found.skipped, found.first_skipped)
+    return Corpus(documents, found.t, index, reading, found.skipped, found.first_skipped)
+
+
+class CountedCorpus(NamedTuple):
+    """A corpus as counts, how they are made of texts, and the texts if they are not too many."""
+
+    corpus: Corpus
+    counts: Counts
+    vectorizer: CountVectorizer
+    texts: list[str] | None
+
+
+def count_corpus(
+    path: Path, how: DocumentColumns, count: Callable[[Iterator[str]], CountedTexts]
+) -> CountedCorpus:
+    """Read texts from tables or a folder, one at a time, and count their words."""
+    _refuse_two_covariates(how)
+    stream, texts, n_letters = _stream(path, how), list[str](), 0
+
+    def passing() -> Iterator[str]:
+        nonlocal n_letters
+        for text in stream:
+            n_letters += len(text)
+            if n_letters <= MOST_LETTERS:
+                texts.append(text)
+            elif texts:
+                texts.clear()
+            yield text
+
+    counts, vectorizer = count(passing())
+    kept = None if n_letters > MOST_LETTERS else texts
+    corpus = _corpus(counts, stream.done(kept or []), path, how)
+    return CountedCorpus(corpus, counts, vectorizer, kept)
+
+
+def _refuse_two_covariates(how: DocumentColumns) -> None:
+    if how.date and how.covariates:
+        raise InvalidInput("Topics depend on --date or on --covariate: give one of them.")
 
 
 def _kept(how: DocumentColumns, path: Path, kind: str) -> dict[str, object]:
@@ -127,7 +188,7 @@ def _with_dates_of_run(
     before: dict[str, object], table: Path, how: DocumentColumns
 ) -> DocumentColumns:
     """Return reading that takes the run's own date or covariate columns if the table has them."""
-    there = column_names(table, how.encoding or UTF8)
+    there = column_names(files_of(table)[0], how.encoding or UTF8)
     date, columns = before.get("date"), before.get("covariates")
     if isinstance(date, str) and date in there:
         form = how.date_format or before.get("date_format")

@@ -17,7 +17,7 @@ __all__ = ["TopicDraw", "document_topics", "match_topics", "similarity"]
 
 @dataclass(frozen=True, slots=True)
 class TopicDraw:
-    """One kept draw of one chain: the globals, and which topics each document uses.
+    """One kept draw of one chain: the globals, and which topics documents use.
 
     Topics no token is in are left out: they appear in no output. K is what is left.
 
@@ -36,13 +36,14 @@ class TopicDraw:
     x : named tuple or None
         The thinning function's variables of these topics (None where all are background).
     documents : (D, K) sparse int
-        Tokens of each document in each topic.
+        Tokens of each document in each topic; or (1, K), those of all documents together, in a
+        draw that keeps the globals only (`documents_kept`).
     burstiness : float
         1 / s of the bursty words; 0: none.
     labels : (N,) int or None
-        Topic of each token, kept where words are bursty.
+        Topic of each token, kept with documents where words are bursty.
     level : (D,) int or None
-        Level of each document, where the likelihood has levels.
+        Level of each document, kept with documents where the likelihood has levels.
     scalars : dict of str to float
         Label-free quantities: number of topics, log joint, parameters of the Lévy measure, ...
     """

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import os
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from thincrm.data.writing import Blocks
 from thincrm.files import write_file
 from thincrm.inference.diagnostics import Diagnostics
 from thincrm.models.arviz_groups import gather
-from thincrm.models.atom_tables import flat
+from thincrm.models.atom_tables import flat, write_tables
 from thincrm.models.topics import ldavis
 from thincrm.models.topics.arviz import topic_groups
 from thincrm.models.topics.consensus import SIMILARITY
 from thincrm.models.topics.predictions import TopicPredictions
+from thincrm.numerics.waiting import telling
 
 __all__ = ["TopicExport"]
 
+_LEAST = 0.01  # share of a document's words that a topic must hold to be in the table
 _FIRM_SHARES = 3  # firm topics whose shares are compared across chains
 
 
@@ -26,16 +31,30 @@ class TopicExport(TopicPredictions, Diagnostics):
     """Exports of a fitted `TopicModel`."""
 
     trace_: pd.DataFrame
+    quiet: bool
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Return every table the model gives, by name, index as columns."""
+        with telling("making tables", quiet=bool(self.quiet)):
+            found = self._named_tables()
+            return found | {"documents": self._tables.documents(_LEAST)}
+
+    def to_csv(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write every table to `folder` (made if need be), NAME.csv each; return the files."""
+        with telling("making tables", quiet=bool(self.quiet)):
+            found: dict[str, pd.DataFrame | Blocks] = dict(self._named_tables())
+            found["documents"] = partial(self._tables.document_blocks, _LEAST)
+            return write_tables(found, folder)
+
+    def _named_tables(self) -> dict[str, pd.DataFrame]:
+        """Return all tables, by name, but that of documents, which is as long as they are many."""
         check_is_fitted(self)
         found: dict[str, pd.DataFrame | pd.Series] = {
             "topics": self.topics(),
             "activation": self.activation(),
             "coherence": self.coherence(),
             "reliability": self.reliability(),
-            "documents": self.documents(),
+            "documents": pd.DataFrame(),
             "representative_documents": self.representative_documents(),
             "diagnostics": self.diagnostics(),
             "trace": self.trace_,

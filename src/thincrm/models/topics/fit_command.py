@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypedDict
 
@@ -10,10 +11,10 @@ from thincrm.console.data_columns import DocumentColumns
 from thincrm.console.run_source import new_run
 from thincrm.console.show_run import keep_results, show_run
 from thincrm.console.voice import Voice, say_skipped
-from thincrm.data.reading import Counts
+from thincrm.data.reading import Counts, is_counts
 from thincrm.data.vocabulary import count_words
 from thincrm.inference.dask_cluster import Client
-from thincrm.models.topics.corpus import read_corpus
+from thincrm.models.topics.corpus import MOST_LETTERS, count_corpus, read_corpus
 from thincrm.models.topics.model import TopicModel
 from thincrm.models.topics.terminal import TopicTerminal
 
@@ -57,18 +58,24 @@ def fit_topics(
 ) -> bool:
     """Fit a topic model, keep it in `out`, show it; tell whether it got to its end."""
     factor = thinning_named(thinning)
+    model, texts = TopicModel(thinning=factor, **settings), None
     with voice.telling(f"reading {path.name}"):
-        corpus = read_corpus(path, how, how.words)
+        if path.is_file() and is_counts(path):
+            corpus = read_corpus(path, how, how.words)
+            assert isinstance(corpus.documents, Counts)
+            counts = corpus.documents
+        else:
+            corpus, counts, vectorizer, texts = count_corpus(
+                path, how, partial(count_words, **words)
+            )
+            # texts are counted here, once; the model keeps the vectoriser for new ones
+            model.vectorizer = model.vectorizer_ = vectorizer
+            if texts is None:
+                voice.say(
+                    f"The texts have more than {MOST_LETTERS // 10**6} million letters and are not "
+                    "kept with the run: its report has no quotations."
+                )
     say_skipped(voice, corpus.skipped, corpus.first_skipped)
-    model = TopicModel(thinning=factor, **settings)
-    if isinstance(corpus.documents, Counts):
-        counts, texts = corpus.documents, None
-    else:
-        texts = corpus.documents
-        with voice.telling("counting words"):
-            counts, vectorizer = count_words(texts, **words)
-        # texts are counted here, once; the model keeps the vectoriser for new ones
-        model.vectorizer = model.vectorizer_ = vectorizer
     voice.say("{:,} documents, {:,} words.".format(*counts.counts.shape))
     place = new_run(out, corpus.reading, texts, corpus.names)
     model.fit(counts, t=corpus.t, out=place, heldout=heldout, client=client)

@@ -15,6 +15,7 @@ from thincrm.models.topics.usage import Usage, padded, token_rates
 from thincrm.numerics.arrays import Bool, Int
 from thincrm.numerics.streams import fresh_key
 from thincrm.numerics.threads import map_blocks
+from thincrm.numerics.waiting import now
 
 __all__ = ["MOST_TOKENS", "Sample", "first_room", "first_topics", "lengths_of", "some_documents"]
 
@@ -113,15 +114,18 @@ def first_topics(
     some = Sample.joined(problem.engine.map(_sampled, problem.shards, nothing, chosen_D)[1])
     documents, topic = some.documents, np.zeros(some.documents.word.size, kind)
     n_passes = int(np.clip(_WORK // max(topic.size, 1), 15, 100))
+    done, whole = np.zeros(1), documents.n_documents * (n_passes + _EVEN_PASSES)
+    now("guessing first topics", lambda: float(done[0]) / whole)
     guess_topics(
         fresh_key(rng), n_passes, documents.start, documents.word, topic, n_topics,
         documents.n_words, _USAGE, _NEWNESS * documents.n_words, _CONCENTRATION, _EVEN_PASSES,
-        _EVEN,
+        _EVEN, done,
     )  # fmt: skip
     if some.whole:
         n_tokens = problem.engine.map(_n_tokens, problem.shards, nothing, None)[1]
         return tuple(np.split(topic, np.cumsum(n_tokens)[:-1]))
     rates = _guessed_rates(documents, topic, n_topics, problem.facts.longest)
+    now("handing out first topics")
     message = _Handout(fresh_key(rng), rates, n_topics, np.dtype(kind).name)
     return problem.engine.map(_hand_out, problem.shards, nothing, message)[0]
 

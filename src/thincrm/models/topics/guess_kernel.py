@@ -31,12 +31,14 @@ def guess_topics(
     concentration: float,
     n_even: int,
     even: float,
+    done_1: np.ndarray,
 ) -> None:
     """Fill `topic_N`, documents in random order, in n_passes and then n_even passes.
 
     P(k) ~ (c_dk + pull_k) (n_kp + a) / (n_k + P a);  first pull_k = usage (D_k + newness / K) /
     (sum D + newness), D_k the number of documents that use topic k: popular topics attract,
-    duplicates die out. Then pull_k = even for all topics that are in use.
+    duplicates die out. Then pull_k = even for all topics that are in use. `done_1` holds how many
+    documents are done, all passes counted, for those who watch.
     """
     count_PK = np.zeros((n_words, n_topics), np.float32)
     count_K, here_K = np.zeros(n_topics, np.float32), np.zeros(n_topics, np.float32)
@@ -52,6 +54,7 @@ def guess_topics(
     total_popular = 0.0
     for turn in range(n_passes + n_even):
         for d in order_D:
+            done_1[0] += 1.0
             for k in range(n_topics):
                 here_K[k] = 0.0
             if turn > 0:

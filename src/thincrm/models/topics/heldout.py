@@ -50,7 +50,14 @@ def watch_perplexity(
     row_D: np.ndarray, heldout: CountMatrix, counts: CountMatrix, draws: Sequence[TopicDraw]
 ) -> Watch:
     """Return what tells the perplexity of held-out words so far, `draws` already taken in."""
-    so_far = PerplexitySoFar(row_D, heldout, tokens(counts))
+    so_far, said = PerplexitySoFar(row_D, heldout, tokens(counts)), ""
+
+    def watch(draw: TopicDraw) -> str:
+        nonlocal said
+        if draw.documents.shape[0] == heldout.shape[0]:  # it keeps documents
+            said = f"held-out perplexity {so_far.add(draw):.1f}"
+        return said
+
     for draw in draws:
-        so_far.add(draw)
-    return lambda draw: f"held-out perplexity {so_far.add(draw):.1f}"
+        watch(draw)
+    return watch

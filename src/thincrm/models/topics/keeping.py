@@ -13,8 +13,9 @@ from thincrm.models.topics.draw import TopicDraw, document_topics
 from thincrm.models.topics.joint import log_joint
 from thincrm.models.topics.state import TopicLocal, TopicProblem, TopicShard, TopicState
 from thincrm.models.topics.sweep import usage_of
+from thincrm.numerics.arrays import Int
 
-__all__ = ["keep", "numbers_of"]
+__all__ = ["draw_bytes", "keep", "numbers_of"]
 
 _LARGE = 0.005  # of all tokens
 
@@ -48,6 +49,14 @@ class _Part(NamedTuple):
     level: np.ndarray | None
 
 
+class _Documents(NamedTuple):
+    """What a draw keeps of all documents, or of what they have in common."""
+
+    topics: sparse.csr_array
+    labels: np.ndarray | None = None
+    level: np.ndarray | None = None
+
+
 def _part(shard: TopicShard, local: TopicLocal, kept: _Kept) -> tuple[TopicLocal, _Part]:
     _, topic, size = local.usage.pairs(shard.tokens)
     labels = kept.rank_K[local.topic].astype(local.topic.dtype) if kept.bursty else None
@@ -61,17 +70,46 @@ def _joined(arrays: list[np.ndarray | None]) -> np.ndarray | None:
     return found[0] if len(found) == 1 else np.concatenate(found)
 
 
-def keep(problem: TopicProblem, state: TopicState, chain: int, sweep: int) -> TopicDraw:
-    """Return the draw of a state, without the topics that hold no token."""
-    own, total = state.own, state.evidence.total
-    used = np.flatnonzero(total > 0)
+def _documents(problem: TopicProblem, state: TopicState, used: Int) -> _Documents:
+    """Return what is kept of documents: fetched from all shards."""
     rank = np.full(problem.n_atoms, -1, np.int32)
     rank[used] = np.arange(used.size)
-    message = _Kept(rank, own.burstiness > 0.0)
+    message = _Kept(rank, state.own.burstiness > 0.0)
     _, parts = problem.engine.map(_part, problem.shards, state.local, message)
     n_used, topic, size = [
         np.concatenate(part) for part in zip(*(p[:3] for p in parts), strict=True)
     ]
+    return _Documents(
+        document_topics(n_used, topic, size, used.size),
+        _joined([part.labels for part in parts]),
+        _joined([part.level for part in parts]),
+    )
+
+
+def _keeps_documents(problem: TopicProblem, sweep: int) -> bool:
+    chosen = problem.facts.document_sweeps
+    return chosen is None or sweep in chosen
+
+
+def draw_bytes(problem: TopicProblem, state: TopicState, sweep: int) -> int:
+    """Return how large a draw of this state would be, without making it."""
+    seen, n_rows = state.evidence, len(problem.trials)
+    used = int((seen.total > 0).sum())
+    size = 8 * int(np.count_nonzero(seen.counts)) + 16 * n_rows * used
+    if _keeps_documents(problem, sweep):
+        size += 8 * int(seen.positive.sum()) + 4 * int(problem.trials.sum())
+        size += 2 * problem.facts.n_tokens if state.own.burstiness > 0.0 else 0
+    return size
+
+
+def keep(problem: TopicProblem, state: TopicState, chain: int, sweep: int) -> TopicDraw:
+    """Return the draw of a state, without the topics that hold no token."""
+    own, total = state.own, state.evidence.total
+    used = np.flatnonzero(total > 0)
+    if _keeps_documents(problem, sweep):
+        documents = _documents(problem, state, used)
+    else:
+        documents = _Documents(sparse.csr_array(total[None, used].astype(np.int32)))
     thinned = used[used >= problem.n_background] - problem.n_background
     more = {
         "n_topics": used.size,
@@ -87,9 +125,9 @@ def keep(problem: TopicProblem, state: TopicState, chain: int, sweep: int) -> To
         usage=usage_of(problem, state).of(used),
         log_odds=log_odds_of(problem, state.x)[:, used],
         x=type(state.x)(*(part[thinned] for part in state.x)),
-        documents=document_topics(n_used, topic, size, used.size),
+        documents=documents.topics,
         scalars={**more, **numbers_of(state)},
         burstiness=own.burstiness,
-        labels=_joined([part.labels for part in parts]),
-        level=_joined([part.level for part in parts]),
+        labels=documents.labels,
+        level=documents.level,
     )

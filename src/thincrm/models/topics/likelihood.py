@@ -15,7 +15,7 @@ from thincrm.models.topics.factors import (
     NegativeBinomialFactor,
     PoissonFactor,
 )
-from thincrm.models.topics.keeping import keep, numbers_of
+from thincrm.models.topics.keeping import draw_bytes, keep, numbers_of
 from thincrm.models.topics.merges import merge_topics
 from thincrm.models.topics.start import expand, start_state
 from thincrm.models.topics.state import (
@@ -108,6 +108,10 @@ class TopicLikelihood:
     def keep(self, problem: TopicProblem, state: TopicState, chain: int, sweep: int) -> TopicDraw:
         """Return the draw to keep of a state."""
         return keep(problem, state, chain, sweep)
+
+    def draw_bytes(self, problem: TopicProblem, state: TopicState, sweep: int) -> int:
+        """Return how large the draw of a sweep would be."""
+        return draw_bytes(problem, state, sweep)
 
     def tidy(
         self, rng: np.random.Generator, problem: TopicProblem, state: TopicState

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from dataclasses import replace
 from os import PathLike
@@ -33,6 +34,7 @@ from thincrm.levy import GammaProcess
 from thincrm.levy.process import LevyProcess
 from thincrm.models.base import Factors, Model, Parts
 from thincrm.models.seeds import RandomState, seed_of
+from thincrm.models.topics.documents_kept import document_sweeps, with_documents
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.export import TopicExport
 from thincrm.models.topics.factors import (
@@ -100,6 +102,9 @@ class TopicModel(
         document are an urn of s balls. 0: not at all, as in the paper; None: learned.
     learn : bool
         Learn the Lévy measure's parameters too.
+    keep_documents : int or None
+        Draws of each chain that keep the topics of the fitted documents, at least 2; the others
+        keep what documents have in common. None: all, or as many as take 1.5 GB.
     max_rows : int or None
         Curves are followed at so many distinct covariates at most, those of neighbours pooled; the
         documents keep their own. None: at all of them.
@@ -158,6 +163,7 @@ class TopicModel(
         concentration: float | None = None,
         burstiness: float | None = None,
         learn: bool = True,
+        keep_documents: int | None = None,
         max_rows: int | None = 300,
         random_state: RandomState = None,
         n_threads: int | None = None,
@@ -175,6 +181,7 @@ class TopicModel(
         self.concentration = concentration
         self.burstiness = burstiness
         self.learn = learn
+        self.keep_documents = keep_documents
         self.max_rows = max_rows
         self.random_state = random_state
         self.n_threads = n_threads
@@ -251,8 +258,20 @@ class TopicModel(
         self.covariates_ = self._covariates(t, counts.shape[0])
         self.seed_ = seed_of(self.random_state)
         self.counts_, self.heldout_ = hold_out(counts, heldout, self.seed_)
+        self._say_what_is_kept()
         self._start(out, client)
         return self
+
+    def _say_what_is_kept(self) -> None:
+        """Say so where not all draws keep documents."""
+        schedule, n_tokens = self._schedule(), int(self.counts_.sum())
+        n_documents = self.counts_.shape[0]
+        chosen = document_sweeps(schedule, n_documents, n_tokens, self.keep_documents)
+        if chosen is not None and not self.quiet:
+            sys.stderr.write(
+                f"{len(chosen)} of {schedule.n_kept} draws of a chain keep the topics of the "
+                f"{n_documents:,} documents (keep_documents), the others what all have in common.\n"
+            )
 
     def _watch(self, log: RunLog) -> Watch:
         if self.heldout_ is None or self.quiet:
@@ -260,6 +279,10 @@ class TopicModel(
         return watch_perplexity(self.row_, self.heldout_, self.counts_, log.draws)
 
     def _adopt(self, draws: list[TopicDraw], trace: list[dict[str, float]]) -> None:
+        known = with_documents(draws, self.counts_.shape[0])
+        if not known:
+            raise InvalidInput("None of the draws keeps the topics of documents: resume the run.")
+        draws = draws[: known[-1] + 1]  # tables are of the last one that keeps documents
         super()._adopt(draws, trace)
         self._tables = TopicTables(self.draws_, self.vocabulary_, self.covariates_)
         self._n_features_out = self._tables.n_topics
@@ -327,7 +350,10 @@ class TopicModel(
 
     def _parts(self, known: Covariates) -> Parts:
         documents = tokens(self.counts_)
-        return Parts(shards_of(documents, known.row.astype(np.int32)), facts_of(documents))
+        schedule, n_documents = self._schedule(), documents.n_documents
+        chosen = document_sweeps(schedule, n_documents, documents.word.size, self.keep_documents)
+        facts = facts_of(documents)._replace(document_sweeps=chosen)
+        return Parts(shards_of(documents, known.row.astype(np.int32)), facts)
 
     def report_page(self, **options: object) -> Page:
         """Return the page of `thincrm.write_report`; options: texts, static."""

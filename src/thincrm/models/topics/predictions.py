@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from thincrm.data.counts import CountMatrix, CountsLike, Documents, as_counts, tokens
 from thincrm.data.covariates import CovariateLike
 from thincrm.errors import InvalidInput
+from thincrm.models.topics.documents_kept import with_documents
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.predict.dates import (
     cheap_log_score,
@@ -77,14 +78,21 @@ class TopicPredictions(TopicResults):
             )
         with using_threads(self.n_threads):
             return perplexity(
-                self.draws_, self.row_, as_counts(heldout, "heldout"), tokens(self.counts_)
+                self._whole_draws(), self.row_, as_counts(heldout, "heldout"), tokens(self.counts_)
             )
 
+    def _whole_draws(self) -> list[TopicDraw]:
+        """Return the draws that keep documents."""
+        return [self.draws_[b] for b in with_documents(self.draws_, self.counts_.shape[0])]
+
     def _heldout_scores(self, heldout: CountsLike) -> Float:
+        known = with_documents(self.draws_, self.counts_.shape[0])
+        score_B = np.full(len(self.draws_), np.nan)
         with using_threads(self.n_threads):
-            return heldout_log_likelihoods(
-                self.draws_, self.row_, as_counts(heldout, "heldout"), tokens(self.counts_)
+            score_B[known] = heldout_log_likelihoods(
+                self._whole_draws(), self.row_, as_counts(heldout, "heldout"), tokens(self.counts_)
             )
+        return score_B
 
     def predict_time(
         self,

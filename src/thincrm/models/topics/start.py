@@ -30,6 +30,7 @@ from thincrm.models.topics.usage import TopicEvidence
 from thincrm.models.topics.usage_counts import DocumentTopics
 from thincrm.numerics.arrays import Bool
 from thincrm.numerics.streams import fresh_key
+from thincrm.numerics.waiting import now
 from thincrm.ports import State
 
 __all__ = ["expand", "start_state"]
@@ -77,8 +78,12 @@ def start_state(rng: np.random.Generator, problem: TopicProblem) -> TopicState:
     )
     x = problem.thinning.draw(rng, n_topics - problem.n_background, problem.prepared)
     state = State(local, own, log_mass, x, problem.levy, evidence)
-    for update in (redraw_activations,) * 10 + (_redraw_all_topics,):
+    first, done = (redraw_activations,) * 10 + (_redraw_all_topics,), 0
+    now("fitting first curves", lambda: done / len(first))
+    for update in first:
         state = update(rng, problem, state)
+        done += 1
+    now("making the first sweep")
     for _ in range(_MOST_REPAIRS):
         if not _any_in_shut_topics(problem, state):
             break

@@ -82,6 +82,7 @@ class TopicFacts(NamedTuple):
     n_tokens: int
     longest: int  # tokens of a document
     log_orders: float  # sum_dp log w_dp!, of the tokens of a word in a document
+    document_sweeps: frozenset[int] | None = None  # whose draws keep documents; None: all
 
 
 TopicState = State[TopicLocal, TopicGlobals, TopicEvidence]

@@ -16,11 +16,14 @@ from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, check_between, check_count
 from thincrm.models.curve_shapes import SHAPES, first_last, shape_of
 from thincrm.models.topics.consensus import Consensus
+from thincrm.models.topics.documents_kept import with_documents
 from thincrm.models.topics.draw import TopicDraw, match_topics
 from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.waiting import now
 
 __all__ = ["TopicTables"]
 
+_BLOCK = 65_536  # documents whose shares are made at a time
 _LAMBDA = 0.6  # of relevance: 1 is the order of probability, 0 that of lift
 LogOdds = Callable[[TopicDraw, Float], Float]
 
@@ -84,13 +87,19 @@ class TopicTables:
 
     def document_shares(self) -> Any:
         """Return (D, K) sparse: the share of each document's words in each topic, over draws."""
-        total = sparse.csr_array((len(self.known.row), self.n_topics))
-        for draw, found in zip(self.draws, self.matches, strict=True):
+        return self._shares(0, len(self.known.row))
+
+    def _shares(self, first: int, stop: int) -> Any:
+        """Return `document_shares` of some documents."""
+        total = sparse.csr_array((stop - first, self.n_topics))
+        places = with_documents(self.draws, len(self.known.row))
+        for draw, found in ((self.draws[b], self.matches[b]) for b in places):
             there = np.flatnonzero(found >= 0)
             shape = (draw.words.shape[1], self.n_topics)
             place = sparse.csr_array((np.ones(there.size), (found[there], there)), shape=shape)
-            total = total + draw.documents @ place
-        length = np.asarray(self.reference.documents.sum(axis=1)).reshape(-1) * len(self.draws)
+            total = total + draw.documents[first:stop] @ place
+        length = np.asarray(self.reference.documents[first:stop].sum(axis=1)).reshape(-1)
+        length = length * len(places)
         return sparse.csr_array(sparse.diags_array(1.0 / np.maximum(length, 1)) @ total)
 
     def topics(
@@ -194,14 +203,24 @@ class TopicTables:
 
     def documents(self, least: float) -> pd.DataFrame:
         """Return the topics that hold at least a share `least` of each document's words."""
+        return pd.concat(self.document_blocks(least), ignore_index=True)
+
+    def document_blocks(self, least: float) -> Iterator[pd.DataFrame]:
+        """Yield the rows of `documents`, some documents at a time."""
         check_between("least", least, 0.0, 1.0)
-        share = self.document_shares().tocoo()
-        kept = share.data >= least
-        document, topic = (place[kept] for place in share.coords)
-        times = self.known.labels(self.known.observed()[document])
-        table = pd.DataFrame({"document": document, "topic": topic, "share": share.data[kept]})
-        table.insert(1, "t", times.to_numpy())
-        return table.sort_values(["document", "share"], ascending=[True, False], ignore_index=True)
+        when, n_documents, done = self.known.observed(), len(self.known.row), 0
+        now("writing the topics of documents", lambda: done / n_documents)
+        for first in range(0, n_documents, _BLOCK):
+            share = self._shares(first, min(first + _BLOCK, n_documents)).tocoo()
+            kept = share.data >= least
+            document, topic = (place[kept] for place in share.coords)
+            document = document + first
+            times = self.known.labels(when[document])
+            table = pd.DataFrame({"document": document, "topic": topic, "share": share.data[kept]})
+            table.insert(1, "t", times.to_numpy())
+            order = ["document", "share"]
+            yield table.sort_values(order, ascending=[True, False], ignore_index=True)
+            done = first
 
     def representative(self, n_documents: int, cuts: Float | None) -> pd.DataFrame:
         """Return the documents with the largest share of their words in each topic."""

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from thincrm.levy import BetaProcess
-from thincrm.report.plain_words import LEVY_PARAMETERS, Rows, factor_rows, run_rows, summary
+from thincrm.report.plain_words import (
+    LEVY_PARAMETERS,
+    Rows,
+    factor_rows,
+    pooled_rows,
+    run_rows,
+    summary,
+)
 
 if TYPE_CHECKING:
     from thincrm.models.features.model import FeatureModel
@@ -48,5 +55,6 @@ def feature_settings(model: FeatureModel) -> tuple[str, Rows]:
         ["Weights", model.weights, _WEIGHTS[model.weights]],
         ["Most features", str(model.max_features), "The truncation; their number is learned."],
     ]
+    pooled = pooled_rows(model.covariates_, "rows")
     run = run_rows(model.n_sweeps, len(model.draws_), model.n_chains, model.seed_)
-    return summary(factors, run), [*factors, *choices, *run]
+    return summary(factors, run), [*factors, *choices, *pooled, *run]

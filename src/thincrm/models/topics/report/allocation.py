@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from thincrm.models.topics.documents_kept import with_documents
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.numerics.arrays import Float, Int
 
@@ -49,8 +50,10 @@ class Allocation:
     def __init__(self, model: TopicModel, matched: list[Int]) -> None:
         self.counts: sparse.csr_array = model.counts_
         self.n_topics = matched[-1].size
-        chosen = np.linspace(0, len(model.draws_) - 1, min(_DRAWS, len(model.draws_)))
-        places = np.round(chosen).astype(int)
+        known = np.array(with_documents(model.draws_, self.counts.shape[0]))
+        places = known[
+            np.round(np.linspace(0, known.size - 1, min(_DRAWS, known.size))).astype(int)
+        ]
         self.draws = [model.draws_[place] for place in places]
         self._number = [self._numbers(matched[place], model.draws_[place]) for place in places]
         self._total = [

@@ -5,8 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from thincrm.levy import GammaProcess
+from thincrm.models.topics.documents_kept import with_documents
 from thincrm.models.topics.factors import NegativeBinomialFactor, PoissonFactor
-from thincrm.report.plain_words import LEVY_PARAMETERS, Rows, factor_rows, run_rows, summary
+from thincrm.report.plain_words import (
+    LEVY_PARAMETERS,
+    Rows,
+    factor_rows,
+    pooled_rows,
+    run_rows,
+    summary,
+)
 
 if TYPE_CHECKING:
     from thincrm.models.topics.model import TopicModel
@@ -43,6 +51,14 @@ LEARNED = {
 }
 
 
+def _kept_rows(model: TopicModel) -> Rows:
+    """Return what was pooled, and what of documents was kept, where that is not all."""
+    n_whole, n_draws = len(with_documents(model.draws_, model.counts_.shape[0])), len(model.draws_)
+    said = "Draws that keep the topics of documents; the others keep what all have in common."
+    kept = [["Documents kept", f"in {n_whole} of {n_draws} draws", said]]
+    return [*pooled_rows(model.covariates_, "documents"), *(kept if n_whole < n_draws else [])]
+
+
 def topic_settings(model: TopicModel) -> tuple[str, Rows]:
     """Return a line on the model, and what was chosen: name, value, and a sentence."""
     levy = GammaProcess() if model.levy is None else model.levy
@@ -60,4 +76,4 @@ def topic_settings(model: TopicModel) -> tuple[str, Rows]:
         ["Always-open topics", str(model.n_background), "Background topics that never close."],
     ]
     run = run_rows(model.n_sweeps, len(model.draws_), model.n_chains, model.seed_)
-    return summary(factors[:2], run), [*factors, *limits, *run]
+    return summary(factors[:2], run), [*factors, *limits, *_kept_rows(model), *run]
