@@ -24,7 +24,7 @@ COMMANDS = (
     "reproduce", "demo",
 )  # fmt: skip
 FRUIT, METAL = ["apple", "pear", "plum", "cherry"], ["iron", "steel", "coal", "copper"]
-SMALL = ("--sweeps", 15, "--draws", 5, "--max-topics", 12, "--seed", 3)
+SMALL = ("--chains", 1, "--sweeps", 15, "--draws", 5, "--max-topics", 12, "--seed", 3)
 pytestmark = pytest.mark.filterwarnings("ignore:All .* topics are in use")
 
 

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from thincrm.numerics.compiled import compiling_quietly
 from thincrm.numerics.waiting import telling
 
-__all__ = ["Sweeps"]
+__all__ = ["Sweeps", "span"]
 
 _SILENT_SECONDS = 2.0
 _BETWEEN_LINES = 30.0  # seconds
@@ -24,6 +24,8 @@ class _Shown(Protocol):
     """How progress is shown: a bar that moves, or lines."""
 
     def update(self, done: int, elapsed: float, note: str) -> None: ...
+
+    def expect(self, total: int) -> None: ...
 
     def stop(self) -> None: ...
 
@@ -51,6 +53,12 @@ class Sweeps:
         self._stack.enter_context(compiling_quietly(self._quiet))
         self._waiting.enter_context(telling("before the first sweep ends", quiet=self._quiet))
         return self
+
+    def more(self, n_sweeps: int) -> None:
+        """Expect so many sweeps more."""
+        self.total += n_sweeps
+        if self._shown is not None:
+            self._shown.expect(self.total)
 
     def __exit__(
         self,
@@ -93,6 +101,9 @@ class _Bar:
     def update(self, done: int, _: float, note: str) -> None:
         self._bar.update(self._bar.task_ids[0], completed=done, note=note)
 
+    def expect(self, total: int) -> None:
+        self._bar.update(self._bar.task_ids[0], total=total)
+
     def stop(self) -> None:
         self._bar.stop()
 
@@ -103,9 +114,12 @@ class _Lines:
     def __init__(self, total: int) -> None:
         self._total, self._said, self._last = total, float("-inf"), ""
 
+    def expect(self, total: int) -> None:
+        self._total = total
+
     def update(self, done: int, elapsed: float, note: str) -> None:
         left = (self._total - done) * elapsed / max(done, 1)
-        self._last = f"sampling: {done} of {self._total} sweeps, {_span(left)} left, {note}\n"
+        self._last = f"sampling: {done} of {self._total} sweeps, {span(left)} left, {note}\n"
         if elapsed - self._said >= _BETWEEN_LINES:
             self._said = elapsed
             self._write()
@@ -120,6 +134,7 @@ class _Lines:
         self._last = ""
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
+    """Return a length of time in hours and minutes."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes}:{rest:02} min"

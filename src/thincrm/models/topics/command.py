@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_commands", "terminal", "topics"]
 
+_MINUTES = 10.0
 _EXAMPLES = """\
 Example: thincrm topics corpus.csv --text body --date date --out run
 
@@ -86,9 +87,23 @@ def topics(
         float,
         typer.Option(help="Share of words held out to measure perplexity.", min=0, max=0.9),
     ] = 0.0,
-    sweeps: o.NumSweeps = o.SWEEPS,
+    sweeps: o.SweepsOrAuto = "auto",
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            help="End after so many minutes at most, though not before the first draws.",
+            show_default=f"{_MINUTES} with --sweeps auto, else no limit",
+        ),
+    ] = None,
     draws: o.Draws = o.DRAWS,
-    chains: o.NumChains = o.CHAINS,
+    chains: Annotated[
+        int | None,
+        typer.Option(
+            help="Independent chains, side by side on the cores there are.",
+            min=1,
+            show_default="4; fewer for a large corpus",
+        ),
+    ] = None,
     seed: o.RandomSeed = o.SEED,
     threads: o.Threads = None,
     scheduler: o.Scheduler = None,
@@ -113,9 +128,9 @@ def topics(
     )
     settings = work.TopicSettings(
         max_topics=_truncation(max_topics),
-        n_sweeps=sweeps,
+        n_sweeps=o.sweeps_named(sweeps),
         n_draws=draws,
-        n_chains=chains,
+        n_chains=4 if chains is None else chains,
         random_state=seed,
         n_threads=threads,
         quiet=quiet,
@@ -131,6 +146,8 @@ def topics(
             heldout or None,
             out,
             client,
+            _MINUTES if minutes is None and sweeps == "auto" else minutes,
+            fewer=chains is None,
         )
     end_of(out, complete)
 

@@ -85,8 +85,9 @@ class TopicModel(
     max_topics : int or "grow"
         The truncation: more topics than are needed. A warning says when they are all in use;
         "grow" adds topics during warm-up until they are not.
-    n_sweeps : int
-        Sweeps of each chain; the first third is warm-up.
+    n_sweeps : int or "auto"
+        Sweeps of each chain; the first third is warm-up. "auto": as many as it takes until the
+        verdict is a yes (see `fit`'s `minutes`).
     n_draws : int
         Draws kept of each chain, evenly spaced over the rest.
     n_chains : int
@@ -151,7 +152,7 @@ class TopicModel(
         likelihood: CountFactor | None = None,
         *,
         max_topics: int | Literal["grow"] = 200,
-        n_sweeps: int = 600,
+        n_sweeps: int | Literal["auto"] = 600,
         n_draws: int = 100,
         n_chains: int = 1,
         n_background: int = 0,
@@ -215,6 +216,7 @@ class TopicModel(
         out: str | PathLike[str] | None = None,
         heldout: CountsLike | None = None,
         client: Client | None = None,
+        minutes: float | None = None,
     ) -> Self:
         """Fit to documents X (counts, or texts) with covariates t (numbers or dates).
 
@@ -236,6 +238,9 @@ class TopicModel(
             perplexity so far, and `perplexity()` tells it with its error.
         client : dask.distributed.Client or None
             Run on the workers of its cluster, with the same bits; None: on this machine.
+        minutes : float or None
+            The run ends after so long at most, though not before every chain has kept a draw;
+            None: whenever it is done.
         """
         counts = self._counts(X, reset=True)
         if counts.sum() == 0:
@@ -251,7 +256,7 @@ class TopicModel(
         self.covariates_ = self._covariates(t, counts.shape[0])
         self.seed_ = seed_of(self.random_state)
         self.counts_, self.heldout_ = hold_out(counts, heldout, self.seed_)
-        self._start(out, client)
+        self._start(out, client, minutes)
         return self
 
     def _watch(self, log: RunLog) -> Watch:

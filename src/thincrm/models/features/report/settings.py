@@ -48,5 +48,5 @@ def feature_settings(model: FeatureModel) -> tuple[str, Rows]:
         ["Weights", model.weights, _WEIGHTS[model.weights]],
         ["Most features", str(model.max_features), "The truncation; their number is learned."],
     ]
-    run = run_rows(model.n_sweeps, len(model.draws_), model.n_chains, model.seed_)
+    run = run_rows(model.n_sweeps_, len(model.draws_), model.n_chains, model.seed_)
     return summary(factors, run), [*factors, *choices, *run]

@@ -59,5 +59,5 @@ def topic_settings(model: TopicModel) -> tuple[str, Rows]:
         ["Most topics", str(model.max_topics), "The truncation; their number is learned below it."],
         ["Always-open topics", str(model.n_background), "Background topics that never close."],
     ]
-    run = run_rows(model.n_sweeps, len(model.draws_), model.n_chains, model.seed_)
+    run = run_rows(model.n_sweeps_, len(model.draws_), model.n_chains, model.seed_)
     return summary(factors[:2], run), [*factors, *limits, *run]
