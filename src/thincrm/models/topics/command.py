@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -19,7 +20,7 @@ from thincrm.inference.dask_cluster import connected
 if TYPE_CHECKING:
     from thincrm.models.topics.terminal import TopicTerminal
 
-__all__ = ["add_commands", "terminal", "topics"]
+__all__ = ["Detail", "add_commands", "terminal", "topics"]
 
 _MINUTES = 10.0
 _EXAMPLES = """\
@@ -29,6 +30,14 @@ Example: thincrm topics speeches/ --date name --stop-words german --out run
 
 Example: thincrm topics docword.txt --words vocab.txt --metadata docs.csv --date year --out run
 """
+
+
+class Detail(StrEnum):
+    """How finely topics are told apart."""
+
+    coarse = "coarse"
+    medium = "medium"
+    fine = "fine"
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -82,6 +91,10 @@ def topics(
     max_topics: Annotated[
         str, typer.Option(help="Truncation: more topics than needed; grow = adapt it.")
     ] = "200",
+    detail: Annotated[
+        Detail,
+        typer.Option(help="How finely topics are told apart: coarser ones come back more surely."),
+    ] = Detail.medium,
     thinning: o.Thinning = o.THINNING,
     heldout: Annotated[
         float,
@@ -128,6 +141,7 @@ def topics(
     )
     settings = work.TopicSettings(
         max_topics=_truncation(max_topics),
+        detail=detail.value,
         n_sweeps=o.sweeps_named(sweeps),
         n_draws=draws,
         n_chains=4 if chains is None else chains,

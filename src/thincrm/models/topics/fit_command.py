@@ -38,6 +38,7 @@ class TopicSettings(TypedDict):
     """Settings of a TopicModel."""
 
     max_topics: int | Literal["grow"]
+    detail: Literal["coarse", "medium", "fine"]
     n_sweeps: int | Literal["auto"]
     n_draws: int
     n_chains: int

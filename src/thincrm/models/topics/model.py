@@ -25,7 +25,7 @@ from thincrm.data.counts import (
 from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.data.notes import note_long_document, refuse_empty
 from thincrm.data.reading.read_counts import same_words
-from thincrm.errors import InvalidInput, check_count
+from thincrm.errors import InvalidInput, argument, check_count
 from thincrm.inference.dask_cluster import Client
 from thincrm.inference.driver import Watch
 from thincrm.inference.run_log import RunLog
@@ -55,6 +55,7 @@ from thincrm.thinning.member import ThinningFunction
 __all__ = ["TopicModel"]
 
 _PAPER_WIDTHS = (100.0, 200.0, 1e3, 2e3, 1e4)
+_CONCENTRATION = {"coarse": 0.3, "medium": 0.1, "fine": None}  # None: learned
 _MOST_TOPICS = 100_000
 _FIRST_GUESS = 100  # topics to start from when the truncation may grow
 
@@ -94,8 +95,11 @@ class TopicModel(
         Independent chains.
     n_background : int
         Topics that are always open.
+    detail : "coarse", "medium" or "fine"
+        How finely topics are told apart: the concentration is 0.3, 0.1, or learned. Coarser topics
+        are fewer and come back in another run; finer ones predict a little better.
     concentration : float or None
-        Of the topics' symmetric Dirichlet prior; None: learned.
+        Of the topics' symmetric Dirichlet prior; None: as `detail` says.
     burstiness : float or None
         How strongly a word, once used, repeats in its document: 1 / s, where a topic's words in a
         document are an urn of s balls. 0: not at all, as in the paper; None: learned.
@@ -156,6 +160,7 @@ class TopicModel(
         n_draws: int = 100,
         n_chains: int = 1,
         n_background: int = 0,
+        detail: Literal["coarse", "medium", "fine"] = "medium",
         concentration: float | None = None,
         burstiness: float | None = None,
         learn: bool = True,
@@ -173,6 +178,7 @@ class TopicModel(
         self.n_draws = n_draws
         self.n_chains = n_chains
         self.n_background = n_background
+        self.detail = detail
         self.concentration = concentration
         self.burstiness = burstiness
         self.learn = learn
@@ -322,7 +328,13 @@ class TopicModel(
             )
         if n_topics <= levy.mass and levy.support == 1.0:
             levy = replace(levy, mass=0.5 * n_topics)  # type: ignore[type-var]
-        likelihood = TopicLikelihood(factor, self.concentration, self.burstiness)
+        if not isinstance(self.detail, str) or self.detail not in _CONCENTRATION:
+            raise InvalidInput(
+                argument("detail"), f" must be coarse, medium or fine, got {self.detail!r}."
+            )
+        chosen = self.concentration
+        concentration = _CONCENTRATION[self.detail] if chosen is None else chosen
+        likelihood = TopicLikelihood(factor, concentration, self.burstiness)
         return Factors(levy, thinning, likelihood, n_topics, n_background)
 
     def _known(self) -> Covariates:
