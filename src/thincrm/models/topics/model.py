@@ -25,6 +25,7 @@ from thincrm.data.counts import (
 from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.data.notes import note_long_document, refuse_empty
 from thincrm.data.reading.read_counts import same_words
+from thincrm.data.vocabulary import HYPHENED
 from thincrm.errors import InvalidInput, argument, check_count
 from thincrm.inference.dask_cluster import Client
 from thincrm.inference.driver import Watch
@@ -113,7 +114,8 @@ class TopicModel(
     n_threads : int or None
         None: one per core.
     vectorizer : scikit-learn vectoriser or None
-        Turns texts into counts; None: CountVectorizer(stop_words="english", min_df=2).
+        Turns texts into counts; None: CountVectorizer(stop_words="english", min_df=2), with words
+        like co-operation kept whole.
     quiet : bool
         No progress bar.
 
@@ -280,9 +282,7 @@ class TopicModel(
         if is_text(X):
             if reset:
                 chosen = self.vectorizer
-                self.vectorizer_ = (
-                    CountVectorizer(stop_words="english", min_df=2) if chosen is None else chosen
-                )
+                self.vectorizer_ = _plain_vectorizer() if chosen is None else chosen
                 counts = as_counts(self.vectorizer_.fit_transform(X))
                 self.vocabulary_ = pd.Index(self.vectorizer_.get_feature_names_out(), name="word")
                 self.n_features_in_ = counts.shape[1]
@@ -357,3 +357,9 @@ class TopicModel(
     ) -> Float:
         """Fit, then return the documents' shares of topics."""
         return self.fit(X, y, t=t).transform(X, t=t)
+
+
+def _plain_vectorizer() -> CountVectorizer:
+    """Return scikit-learn's own, but for words with hyphens."""
+    pattern = HYPHENED + r"|\b\w\w+\b"
+    return CountVectorizer(stop_words="english", min_df=2, token_pattern=pattern)
