@@ -31,7 +31,7 @@ class TopicExport(TopicPredictions, Diagnostics):
         """Return every table the model gives, by name, index as columns."""
         check_is_fitted(self)
         found: dict[str, pd.DataFrame | pd.Series] = {
-            "topics": self.topics(),
+            "topics": self.topics(order="relevance"),
             "activation": self.activation(),
             "coherence": self.coherence(),
             "reliability": self.reliability(),
