@@ -24,7 +24,7 @@ COMMANDS = (
     "reproduce", "demo",
 )  # fmt: skip
 FRUIT, METAL = ["apple", "pear", "plum", "cherry"], ["iron", "steel", "coal", "copper"]
-SMALL = ("--sweeps", 15, "--draws", 5, "--max-topics", 12, "--seed", 3)
+SMALL = ("--chains", 1, "--sweeps", 15, "--draws", 5, "--max-topics", 12, "--seed", 3)
 pytestmark = pytest.mark.filterwarnings("ignore:All .* topics are in use")
 
 
@@ -83,6 +83,44 @@ def test_python_and_the_shell_give_the_same(place):
         vectorizer=tc.choose_words(read.texts),
     ).fit(read.texts, t=read.t)  # fmt: skip
     pd.testing.assert_frame_equal(tc.load(place / "run").topics(), model.topics())
+
+
+def test_a_run_is_made_longer_and_as_fine_as_told(place, tmp_path):
+    run = tmp_path / "run"
+    fit = ("topics", place / "corpus.csv", "--text", "body", "--date", "when", "--detail", "coarse")
+    assert call(*fit, "--out", run, *SMALL, "--quiet").exit_code == 0
+    assert call("resume", run, "--sweeps", 20, "--quiet").exit_code == 0
+    model = tc.load(run)
+    assert model.n_sweeps_ == 20
+    assert model.draws_[-1].concentration == 0.3
+    assert len(pd.read_csv(run / "tables" / "trace.csv")) == 20
+    for wrong in ("soon", "0", "-3"):
+        assert_one_red_sentence(
+            call("resume", run, "--sweeps", wrong),
+            "--sweeps must be a whole number above 0 or auto",
+        )
+    assert_one_red_sentence(call("resume", run, "--sweeps", 3), "--sweeps must be at least 7")
+    assert_one_red_sentence(
+        call("resume", run, "--minutes", 0), "--minutes must be a finite number"
+    )
+
+
+def test_topics_runs_until_the_verdict_with_as_many_chains_as_a_corpus_can_have(place, tmp_path):
+    from thincrm.models import base
+    from thincrm.models.topics import fit_command
+
+    run, seen = tmp_path / "run", []
+    fit = ("topics", place / "corpus.csv", "--text", "body", "--date", "when", "--max-topics", 12)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(base, "_FIRST_SWEEPS", 6)
+        patch.setattr(fit_command, "_CHAINS", ((100, 4), (10_000, 2)))
+        patch.setattr(base.Model, "_unsettled", lambda self, log: seen.append(log.n_made))
+        done = call(*fit, "--draws", 2, "--threads", 1, "--out", run)
+        n_chains = tc.load(run).n_chains
+    assert done.exit_code == 0, done.output
+    assert "2 chains: a corpus of this size takes long (--chains says otherwise)." in done.output
+    assert seen == [6]
+    assert n_chains == 2
 
 
 def test_report_quotes_the_texts(place):

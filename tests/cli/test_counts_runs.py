@@ -12,7 +12,7 @@ import thincrm as tc
 from thincrm.cli import app
 from thincrm.errors import InvalidInput
 
-SMALL = ("--sweeps", 15, "--draws", 5, "--max-topics", 12, "--seed", 3, "--quiet")
+SMALL = ("--chains", 1, "--sweeps", 15, "--draws", 5, "--max-topics", 12, "--seed", 3, "--quiet")
 WORDS = ["apple", "pear", "plum", "cherry", "iron", "steel", "coal", "copper"]
 pytestmark = pytest.mark.filterwarnings("ignore:All .* topics are in use")
 

@@ -15,7 +15,7 @@ from thincrm.models.features.terminal import FeatureTerminal
 from thincrm.models.topics.terminal import TopicTerminal
 from thincrm.thinning import member
 
-SMALL = ("--sweeps", 6, "--draws", 2)
+SMALL = ("--chains", 1, "--sweeps", 6, "--draws", 2)
 pytestmark = pytest.mark.filterwarnings("ignore:All .* topics are in use")
 
 

@@ -13,7 +13,7 @@ from thincrm.console.run_source import kept_reading
 from thincrm.errors import InvalidInput, check_count, check_positive
 from thincrm.inference import progress
 
-SMALL = ("--sweeps", 6, "--draws", 2, "--max-topics", 5)
+SMALL = ("--chains", 1, "--sweeps", 6, "--draws", 2, "--max-topics", 5)
 pytestmark = pytest.mark.filterwarnings("ignore:All .* topics are in use")
 
 

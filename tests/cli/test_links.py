@@ -15,7 +15,7 @@ from thincrm.errors import DamagedFile, InvalidInput
 from thincrm.inference.progress import Sweeps
 from thincrm.report import write_report
 
-SMALL = ("--sweeps", 9, "--draws", 3, "--max-topics", 5)
+SMALL = ("--chains", 1, "--sweeps", 9, "--draws", 3, "--max-topics", 5)
 SECRET = "a private file"
 pytestmark = pytest.mark.filterwarnings("default")  # notes on standard error are welcome
 
@@ -63,7 +63,7 @@ OUTPUTS = (
 )  # fmt: skip
 RECORDS = (
     "settings.json", "data.json", "data.safetensors", "results.json", "results.safetensors",
-    "draws/00000.json", "draws/00000.safetensors", "draws/00002.json",
+    "draws/0-00003.json", "draws/0-00003.safetensors", "draws/0-00005.json",
     "checkpoints/00000001.json", "checkpoints/00000009.json", "checkpoints/00000002.safetensors",
     "source/reading.json", "source/texts.jsonl.gz",
     "tables", "draws", "checkpoints", "source",

@@ -14,7 +14,7 @@ from thincrm.cli import app
 from thincrm.console import voice
 from thincrm.errors import InvalidInput
 
-SMALL = ("--sweeps", 6, "--draws", 2)
+SMALL = ("--chains", 1, "--sweeps", 6, "--draws", 2)
 pytestmark = pytest.mark.filterwarnings("ignore:All .* are in use")
 
 

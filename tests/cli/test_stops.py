@@ -15,7 +15,7 @@ from thincrm.errors import InvalidInput
 from thincrm.inference.progress import Sweeps
 from thincrm.models.topics.terminal import TopicTerminal
 
-SMALL = ("--sweeps", 15, "--draws", 5, "--max-topics", 5, "--seed", 3)
+SMALL = ("--chains", 1, "--sweeps", 15, "--draws", 5, "--max-topics", 5, "--seed", 3)
 pytestmark = pytest.mark.filterwarnings("default")
 
 

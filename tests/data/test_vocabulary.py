@@ -7,6 +7,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 import thincrm as tc
 from thincrm.data.vocabulary import choose_words, count_words, most_telling, stop_words
 from thincrm.errors import InvalidInput, InvalidType
+from thincrm.models.topics.model import _plain_vectorizer
 
 TEXTS = [
     "The war and the tax, the tax of 1862",
@@ -24,6 +25,17 @@ def test_words_are_those_of_two_letters_or_more_in_two_documents():
     assert words(TEXTS) == ["peace", "tax", "war"]
     assert words(TEXTS, stop_words=None) == ["and", "peace", "tax", "the", "war"]
     assert words(["Größe 東京", "größe 東京"], stop_words="german") == ["größe", "東京"]
+
+
+def test_words_with_hyphens_are_whole():
+    text = "Co-operation by e-mail -- a state-of-the-art war--peace, pre-1914 and 1914-1918 -x y- z"
+    found = choose_words([text], min_df=1, stop_words=None).get_feature_names_out()
+    assert set(found) == {
+        "co-operation", "by", "e-mail", "state-of-the-art", "war", "peace", "pre", "and",
+    }  # fmt: skip
+    assert {"co-operation", "1914", "1918"} <= set(
+        _plain_vectorizer().fit([text] * 2).get_feature_names_out()
+    )
 
 
 def test_limits():

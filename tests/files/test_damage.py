@@ -177,15 +177,15 @@ def test_reading_takes_no_more_than_twice_what_the_file_declares(tmp_path):
 
 def test_a_damaged_draw_is_left_out(tmp_path):
     model = fit(tmp_path)
-    (tmp_path / "draws" / "00003.safetensors").write_bytes(b"junk")
-    with pytest.warns(UserWarning, match="00003.safetensors has 4 bytes.*left out"):
+    (tmp_path / "draws" / "0-00016.safetensors").write_bytes(b"junk")
+    with pytest.warns(UserWarning, match="0-00016.safetensors has 4 bytes.*left out"):
         loaded = tc.load(tmp_path)
     assert len(loaded.draws_) == len(model.draws_) - 1
 
 
 def test_a_damaged_draw_of_a_finished_run_is_made_again(tmp_path):
     model = fit(tmp_path)
-    for name, how in (("00003.safetensors", "has 4 bytes"), ("00000.json", "was changed")):
+    for name, how in (("0-00016.safetensors", "has 4 bytes"), ("0-00010.json", "was changed")):
         path = tmp_path / "draws" / name
         good = path.read_bytes()
         path.write_bytes(b"junk")
@@ -205,9 +205,9 @@ def test_a_small_file_does_not_claim_many_words(folder, named):
     found.content["of"]["heldout"]["shape"][1] = many
     found.content["of"]["named"] = named
     write_record(Folder(folder), "data", "data", *found, "0.1.0")
-    draw = read_record(Folder(folder / "draws"), "00000", "draw")
+    draw = read_record(Folder(folder / "draws"), "0-00003", "draw")
     draw.content["of"]["words"]["shape"][0] = many
-    write_record(Folder(folder / "draws"), "00000", "draw", *draw, "0.1.0")
+    write_record(Folder(folder / "draws"), "0-00003", "draw", *draw, "0.1.0")
     tracemalloc.start()
     with pytest.raises(DamagedFile, match="the number of words cannot be"):
         tc.load(folder)
@@ -255,9 +255,9 @@ def test_a_damaged_checkpoint_falls_back_to_the_one_before(stopped, n_damaged):
 
 
 def test_a_damaged_draw_is_made_again(stopped):
-    path = stopped / "draws" / "00000.json"
+    path = stopped / "draws" / "0-00010.json"
     path.write_bytes(path.read_bytes()[:-10])
-    with pytest.warns(UserWarning, match="00000.json was changed or damaged"):
+    with pytest.warns(UserWarning, match="0-00010.json was changed or damaged"):
         assert bits(tc.resume(stopped)) == bits(fit())
 
 

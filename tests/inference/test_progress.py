@@ -1,10 +1,11 @@
 """Progress that is redirected to a file grows as the work does."""
 
 import sys
+import time
 
 import pytest
 
-from thincrm.inference import progress
+from thincrm.inference import driver, progress
 
 
 class Clock:
@@ -48,6 +49,25 @@ def test_redirected_progress_is_a_line_every_half_minute(clock, capsys):
     assert first == "sampling: 1 of 100 sweeps, 4:57 min left, 0.3 sweeps/s, 7 [red]topics"
     assert last.startswith("sampling: 100 of 100 sweeps, 0:00 min left")
     assert "\x1b" not in written
+
+
+def test_there_may_be_more_than_was_thought(clock, capsys):
+    with progress.Sweeps(1) as bar:
+        for more in (3, 0, 0, 0):
+            clock.now += 30.0
+            bar.step("7 topics")
+            bar.more(more)
+    lines = [line.partition(", 0.0")[0] for line in capsys.readouterr().err.splitlines()]
+    assert lines == [
+        "sampling: 1 of 1 sweeps, 0:00 min left", "sampling: 2 of 4 sweeps, 1:00 min left",
+        "sampling: 3 of 4 sweeps, 0:30 min left", "sampling: 4 of 4 sweeps, 0:00 min left",
+    ]  # fmt: skip
+
+
+def test_a_limit_says_how_much_time_there_is():
+    soon, never = driver.Limit(time.monotonic() + 90.2), driver.Limit()
+    assert soon.said == ", 1:30 min at most"
+    assert never.said == ""
 
 
 def test_short_and_quiet_work_say_nothing(clock, capsys):

@@ -9,7 +9,7 @@ from thincrm.inference.schedule import Schedule
 
 SCHEDULE = Schedule(n_sweeps=6, n_draws=2, n_chains=2, seed=1)
 TRACE = {"chain": np.array([0] * 6 + [1] * 2), "sweep": np.array([*range(1, 7), 1, 2])}
-PLACES = [ChainState(0, 6, 2, None), ChainState(1, 2, 0, "a state")]
+PLACES = [ChainState(0, 6, "its end"), ChainState(1, 2, "a state")]
 
 
 def test_places_and_trace_are_read():
@@ -27,8 +27,7 @@ def test_places_and_trace_are_read():
         {"chains": [PLACES[0], PLACES[1]._replace(state=None)], "trace": TRACE},
         {"chains": [PLACES[0], PLACES[1]._replace(sweep=3)], "trace": TRACE},
         {"chains": [PLACES[0], PLACES[1]._replace(sweep=7)], "trace": TRACE},
-        {"chains": [PLACES[0], PLACES[1]._replace(n_draws=3)], "trace": TRACE},
-        {"chains": [PLACES[0], PLACES[1]._replace(n_draws=-1)], "trace": TRACE},
+        {"chains": [PLACES[0]._replace(state=None), PLACES[1]], "trace": TRACE},
     ],
 )  # fmt: skip
 def test_what_is_no_place_of_the_run_is_refused(found):

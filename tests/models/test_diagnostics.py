@@ -99,7 +99,13 @@ def fitted():
     train, heldout = split_words(X, random_state=0)
     t = pd.date_range("1900-01-01", periods=60, freq="D")
     model = TopicModel(
-        max_topics=16, n_sweeps=30, n_draws=20, n_chains=2, random_state=0, quiet=True
+        max_topics=16,
+        detail="fine",
+        n_sweeps=30,
+        n_draws=20,
+        n_chains=2,
+        random_state=0,
+        quiet=True,
     )
     return model.fit(train, t=t), heldout
 

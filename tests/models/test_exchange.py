@@ -14,7 +14,10 @@ from thincrm.models.topics.tables import _band
 from thincrm.thinning import Always
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
-SETTINGS = {"max_topics": 24, "n_sweeps": 24, "n_draws": 10, "random_state": 0, "quiet": True}
+SETTINGS = {
+    "max_topics": 24, "detail": "fine", "n_sweeps": 24, "n_draws": 10, "random_state": 0,
+    "quiet": True,
+}  # fmt: skip
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
 
 

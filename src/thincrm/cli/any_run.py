@@ -6,7 +6,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 from sklearn.base import clone
@@ -46,9 +46,15 @@ def run_command(
     return RunCommand(name, voice, run, out), model, terminal_of(model)
 
 
-def resume(voice: Voice, run: Path, client: Client | None = None) -> bool:
+def resume(
+    voice: Voice,
+    run: Path,
+    client: Client | None,
+    n_sweeps: int | Literal["auto"] | None,
+    minutes: float | None,
+) -> bool:
     """Go on with a run, and show it."""
-    model = tc.resume(run, quiet=voice.quiet, client=client)
+    model = tc.resume(run, n_sweeps=n_sweeps, minutes=minutes, quiet=voice.quiet, client=client)
     keep_results(model, run)
     return show_run(voice, terminal_of(model), model, run)
 
@@ -94,8 +100,9 @@ def evaluate_again(
     check_between("heldout", share, 0.0, 1.0)
     command, model, terminal = run_command("evaluate", voice, run, path)
     again = clone(model)
-    changes = {"random_state": seed, "quiet": voice.quiet}
-    again.set_params(**changes, **({} if sweeps is None else {"n_sweeps": sweeps}))
+    again.set_params(random_state=seed, quiet=voice.quiet)
+    if sweeps is not None or again.n_sweeps == "auto":
+        again.set_params(n_sweeps=model.n_sweeps_ if sweeps is None else sweeps)
     found = terminal.evaluate(command, model, again, share, seed)
     write_csv(pd.DataFrame([found]), path)
     shown = plain_table("measure", "value")

@@ -10,6 +10,7 @@ import typer
 
 from thincrm.console import options as o
 from thincrm.console.once import OnceCommand
+from thincrm.console.options import sweeps_named
 from thincrm.console.output_places import file_place
 from thincrm.console.stopping import end_of, resumable
 from thincrm.console.voice import Voice
@@ -29,7 +30,7 @@ class Format(StrEnum):
 def add_commands(app: typer.Typer) -> None:
     """Add the commands."""
     for command, example in (
-        (resume, "thincrm resume run"),
+        (resume, "thincrm resume run --minutes 10"),
         (report, "thincrm report run --open"),
         (export, "thincrm export run --to pyldavis"),
     ):
@@ -37,13 +38,30 @@ def add_commands(app: typer.Typer) -> None:
 
 
 def resume(
-    run: o.Run, scheduler: o.Scheduler = None, quiet: o.Quiet = False, json: o.Json = False
+    run: o.Run,
+    sweeps: Annotated[
+        str | None,
+        typer.Option(
+            help="End after so many sweeps per chain, more or fewer than before; auto = once the "
+            "verdict is a yes.",
+            metavar="N",
+            show_default="as before",
+        ),
+    ] = None,
+    minutes: o.Minutes = None,
+    scheduler: o.Scheduler = None,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
 ) -> None:
-    """Go on with a run that was stopped; the result is as if it had not been."""
+    """Go on with a run that was stopped, as if it had not been; or make a run longer or shorter.
+
+    A run that has ended goes on for --minutes, or until it has --sweeps.
+    """
     from thincrm.cli import any_run  # noqa: PLC0415 - help is quick
 
     with resumable(run), connected(scheduler) as client:
-        complete = any_run.resume(Voice(quiet, json), run, client)
+        n_sweeps = None if sweeps is None else sweeps_named(sweeps)
+        complete = any_run.resume(Voice(quiet, json), run, client, n_sweeps, minutes)
     end_of(run, complete)
 
 

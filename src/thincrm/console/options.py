@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
+
+from thincrm.errors import InvalidInput
 
 __all__ = [
     "CHAINS",
@@ -20,6 +22,7 @@ __all__ = [
     "Encoding",
     "Json",
     "Metadata",
+    "Minutes",
     "NumChains",
     "NumSweeps",
     "OutFile",
@@ -29,9 +32,11 @@ __all__ = [
     "Run",
     "Scheduler",
     "SkipBad",
+    "SweepsOrAuto",
     "TextColumn",
     "Thinning",
     "Threads",
+    "sweeps_named",
 ]
 
 SWEEPS, DRAWS, CHAINS, SEED, THINNING = 600, 100, 1, 0, "gp"
@@ -76,6 +81,19 @@ SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Skip rows that cannot be read, and count them.")
 ]
 NumSweeps = Annotated[int, typer.Option("--sweeps", help="Gibbs sweeps per chain.", min=1)]
+SweepsOrAuto = Annotated[
+    str,
+    typer.Option(
+        "--sweeps", help="Gibbs sweeps per chain; auto = until the verdict is a yes.", metavar="N"
+    ),
+]
+Minutes = Annotated[
+    float | None,
+    typer.Option(
+        help="End after so many minutes at most, though not before the first draws.",
+        show_default="no limit",
+    ),
+]
 Draws = Annotated[int, typer.Option(help="Posterior draws kept per chain.", min=1)]
 NumChains = Annotated[int, typer.Option("--chains", help="Independent chains.", min=1)]
 RandomSeed = Annotated[
@@ -100,3 +118,12 @@ Thinning = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but notes and errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
+
+
+def sweeps_named(value: str) -> int | Literal["auto"]:
+    """Return how many sweeps an option says."""
+    if value == "auto":
+        return "auto"
+    if not (value.isascii() and value.isdecimal() and int(value) > 0):
+        raise InvalidInput(f"--sweeps must be a whole number above 0 or auto, got {value!r}.")
+    return int(value)

@@ -21,9 +21,10 @@ from thincrm.errors import InvalidInput, InvalidType, argument, check_count
 from thincrm.numerics.arrays import Int
 from thincrm.numerics.waiting import now
 
-__all__ = ["WORD", "choose_words", "count_words", "most_telling", "stop_words"]
+__all__ = ["HYPHENED", "WORD", "choose_words", "count_words", "most_telling", "stop_words"]
 
-WORD = r"(?u)\b[^\W\d_]{2,}\b"  # two letters or more, of any script
+HYPHENED = r"(?u)\b[^\W\d_]+(?:-[^\W\d_]+)+\b"  # co-operation, e-mail: letters of any script
+WORD = HYPHENED + r"|\b[^\W\d_]{2,}\b"  # or two letters or more
 
 _CONTRACTIONS = tuple(  # what is left of we've, don't, ... where words are letters
     "ain aren couldn didn doesn don hadn hasn haven isn ll shouldn ve wasn weren wouldn".split()

@@ -39,7 +39,10 @@ def guesses(
 ) -> Iterator[tuple[str, Int]]:
     """Yield the name of each method, and its decades for the documents of `test`."""
     model = TopicModel(
-        max_topics=settings.max_topics, n_sweeps=settings.sweeps, random_state=seed
+        max_topics=settings.max_topics,
+        detail="fine",
+        n_sweeps=settings.sweeps,
+        random_state=seed,
     ).fit(train.counts, t=train.decades)
     chance = model.predict_time(test.counts, n_draws=N_DRAWS, n_steps=steps(settings))
     decades = chance.columns.to_numpy()
@@ -77,6 +80,7 @@ def _log_likelihood(train: Corpus, test: Corpus, settings: Settings, seed: int) 
     model = TopicModel(
         thinning=Always(),
         max_topics=max(2, settings.max_topics // _SHARE),
+        detail="fine",
         n_sweeps=settings.sweeps,
         n_draws=_STATIC_DRAWS,
         random_state=seed,

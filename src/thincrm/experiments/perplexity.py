@@ -89,6 +89,7 @@ def _scores(corpus: Corpus, settings: Settings, seed: int) -> Iterator[tuple[str
         start = time.perf_counter()
         model = make(
             max_topics=settings.max_topics,
+            detail="fine",
             n_sweeps=settings.sweeps,
             n_draws=N_DRAWS,
             random_state=seed,

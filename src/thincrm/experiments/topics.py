@@ -51,7 +51,10 @@ def run(settings: Settings) -> TopicResults:
     """
     corpus = settings.corpus()
     model = TopicModel(
-        max_topics=settings.max_topics, n_sweeps=settings.sweeps, random_state=settings.seed
+        max_topics=settings.max_topics,
+        detail="fine",
+        n_sweeps=settings.sweeps,
+        random_state=settings.seed,
     ).fit(corpus.counts, t=corpus.years)
     curves = model.activation()
     chosen = choose_topics(curves)

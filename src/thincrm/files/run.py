@@ -2,8 +2,9 @@
 
     settings.json                     what was asked for, and the fingerprint of the data
     data.json, data.safetensors       all that is needed to go on
-    draws/00000.json, .safetensors    kept draws, numbered
+    draws/0-00204.json, .safetensors  kept draws, by chain and sweep
     checkpoints/00000001.json, ...    where the chain stood; the last two
+    length.json                       how long the run is, where that is not how it began
     results.json, results.safetensors written when all is done
     lock                              who is writing
     source/                           texts for quotations, and how they were read (command line)
@@ -18,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -159,13 +160,31 @@ class RunFolder:
             folder.make()
         write_record(folder, name, kind, *self._codec.encode(value), self._run, _LIBRARY)
 
-    def write_draw(self, number: int, draw: object) -> None:
-        """Write kept draw `number`."""
-        self._write(self._folder.inner("draws"), f"{number:05d}", "draw", draw)
+    def write_draw(self, chain: int, sweep: int, draw: object) -> None:
+        """Write the draw that a chain keeps after a sweep."""
+        self._write(self._folder.inner("draws"), _draw_name(chain, sweep), "draw", draw)
 
-    def read_draw(self, number: int) -> Any:
-        """Return kept draw `number`."""
-        return self._read(self._folder.inner("draws"), f"{number:05d}", "draw")
+    def read_draw(self, chain: int, sweep: int) -> Any:
+        """Return the draw that a chain kept after a sweep."""
+        return self._read(self._folder.inner("draws"), _draw_name(chain, sweep), "draw")
+
+    def drop_draws(self, kept: Container[int]) -> None:
+        """Let go of the draws of all sweeps but those that are kept."""
+        folder = self._folder.inner("draws")
+        for name in folder.names():  # manifests come first
+            sweep = Path(name).stem.partition("-")[2]
+            if sweep.isascii() and sweep.isdecimal() and int(sweep) not in kept:
+                folder.remove(name)
+
+    def write_length(self, value: object) -> None:
+        """Write how long the run is from now on."""
+        self._write(self._folder, "length", "length", value)
+
+    def read_length(self) -> Any:
+        """Return how long the run is; None: as it began."""
+        if not has_record(self._folder, "length"):
+            return None
+        return self._read(self._folder, "length", "length")
 
     def write_checkpoint(self, value: object) -> None:
         """Write the next checkpoint, then let go of all but the last two."""
@@ -243,6 +262,10 @@ def _strange(folder: Folder) -> list[str]:
         *(name for name in found if not (name in _BEFORE_SETTINGS or is_leftover(name))),
         *(f"{SOURCE}/{x}" for x in source if not (x in SOURCE_FILES or is_leftover(x))),
     ]
+
+
+def _draw_name(chain: int, sweep: int) -> str:
+    return f"{chain}-{sweep:05d}"
 
 
 def _fingerprint(content: Json, arrays: dict[str, np.ndarray]) -> str:

@@ -64,14 +64,30 @@ class KeptDraw(Protocol):
 
 
 class Verdict(Sentence):
-    """A sentence on convergence; `.ok` tells whether it is a yes."""
+    """A sentence on convergence; `.ok` tells whether it is a yes.
+
+    `.rhat` and `.worth` are its worst R-hat and fewest independent draws, NaN where there are too
+    few draws; `.enough` tells whether more sweeps would change nothing: a chain alone is never a
+    yes, but it can be long enough.
+    """
 
     ok: bool
+    enough: bool
+    rhat: float
+    worth: float
 
-    def __new__(cls, sentence: str, ok: bool = False) -> Self:
+    def __new__(
+        cls,
+        sentence: str,
+        ok: bool = False,
+        *,
+        enough: bool = False,
+        rhat: float = float("nan"),
+        worth: float = float("nan"),
+    ) -> Self:
         """Return the sentence with its yes or no."""
         verdict = super().__new__(cls, sentence)
-        verdict.ok = ok
+        verdict.ok, verdict.enough, verdict.rhat, verdict.worth = ok, enough, rhat, worth
         return verdict
 
 
@@ -188,7 +204,8 @@ def summarise(table: pd.DataFrame) -> pd.DataFrame:
 def judge(table: pd.DataFrame) -> Verdict:
     """Say in a sentence what a table of diagnostics means."""
     if table.empty:
-        return Verdict("Nothing varied from draw to draw: there is nothing to judge.", False)
+        nothing = "Nothing varied from draw to draw: there is nothing to judge."
+        return Verdict(nothing, enough=True)
     n_chains, n_draws = int(table["n_chains"].iloc[0]), int(table["n_draws"].iloc[0])
     if n_draws < FEWEST_DRAWS:
         return Verdict(
@@ -208,7 +225,9 @@ def judge(table: pd.DataFrame) -> Verdict:
         others = int((table["rhat"] > limit).sum()) - 1
         more = f" and on {others} of {len(table) - 1} other quantities" if others else ""
         return Verdict(
-            Sentence(f"{who} {said(worst)} (R-hat {rhat:.2f}){more}: ", _LONGER, "."), False
+            Sentence(f"{who} {said(worst)} (R-hat {rhat:.2f}){more}: ", _LONGER, "."),
+            rhat=rhat,
+            worth=worth,
         )
     agree = "One chain, whose halves agree" if alone else f"{n_chains} chains agree"
     many = worth >= FEWEST_INDEPENDENT
@@ -219,7 +238,7 @@ def judge(table: pd.DataFrame) -> Verdict:
     advice = "" if many else Sentence("; ", _LONGER, " before trusting narrow bands")
     doubt = Sentence("; it was compared with no other: ", _FOUR, " would say more") if alone else ""
     found = Sentence(f"{agree} (R-hat at most {rhat:.2f}); {value}", advice, doubt, ".")
-    return Verdict(found, many and not alone)
+    return Verdict(found, many and not alone, enough=many, rhat=rhat, worth=worth)
 
 
 def said(name: str) -> str:

@@ -6,17 +6,18 @@ state and the number of its sweep are all it takes to go on, with the same bits.
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thincrm.inference.estimate import what_it_takes
-from thincrm.inference.progress import Sweeps
+from thincrm.inference.progress import Sweeps, span
 from thincrm.inference.run_log import CHECKPOINT_SECONDS, RunLog
 from thincrm.inference.schedule import Schedule
-from thincrm.inference.side_by_side import Event, Task, packed, run_tasks
+from thincrm.inference.side_by_side import Event, Task, packed, run_tasks, share_of_time
 from thincrm.inference.truncation import truncation_binds
 from thincrm.numerics.streams import sweep_generator
 from thincrm.ports import Problem, State
@@ -24,7 +25,7 @@ from thincrm.ports import Problem, State
 if TYPE_CHECKING:
     from thincrm.inference.diagnostics import KeptDraw
 
-__all__ = ["Watch", "run_chain", "run_chains"]
+__all__ = ["Limit", "Watch", "run_chain", "run_chains"]
 
 Chain = State[Any, Any, Any]
 Row = dict[str, float]
@@ -39,16 +40,34 @@ _LONG_SECONDS = 30.0  # of sweeps that are left: what the run takes is then wort
 _GROWTH = 1.5
 
 
-def run_chains(problem: Problem[Any], schedule: Schedule, log: RunLog, watch: Watch = None) -> None:
+class Limit(NamedTuple):
+    """When a run ends before, or goes on beyond, the sweeps it has."""
+
+    deadline: float = math.inf  # of the monotonic clock; every chain keeps a draw before
+    unsettled: Callable[[], str | None] | None = None  # why it must go on; None: it need not
+
+    @property
+    def said(self) -> str:
+        """Return how much time there is, if not any."""
+        left = self.deadline - time.monotonic()
+        return "" if math.isinf(left) else f", {span(max(left, 0.0))} at most"
+
+
+_NO_LIMIT = Limit()
+
+
+def run_chains(
+    problem: Problem[Any], log: RunLog, watch: Watch = None, limit: Limit = _NO_LIMIT
+) -> None:
     """Run what is left of all chains; `log` takes down what happens.
 
     Where it pays, chains run side by side, a process each. `watch` sees every draw that is kept,
     and what it says is shown beside the progress.
     """
     log.fetch = problem.engine.fetch
-    left = schedule.n_sweeps * schedule.n_chains - len(log.trace)
-    with Sweeps(left, quiet=schedule.quiet) as bar, log.stopping_cleanly():
-        seen = ""
+    schedule = log.schedule
+    with Sweeps(log.n_left, quiet=schedule.quiet) as bar, log.stopping_cleanly():
+        seen, why = "", ""
 
         def note(event: Event) -> None:
             nonlocal seen
@@ -56,12 +75,24 @@ def run_chains(problem: Problem[Any], schedule: Schedule, log: RunLog, watch: Wa
             if event.draw is not None and watch is not None:
                 seen = f", {watch(event.draw)}"
             if event.row is not None:
-                bar.step(f"{event.row[f'n_{schedule.atoms}']:.0f} {schedule.atoms}{seen}")
+                in_use = f"{event.row[f'n_{schedule.atoms}']:.0f} {schedule.atoms}"
+                bar.step(f"{in_use}{seen}{why}{limit.said}")
             if bar.done == _FEWEST_SWEEPS and event.state is not None:
                 _estimate(problem, event.state, schedule, bar, log)
 
-        tasks = [Task(chain, *log.take(chain)) for chain in range(schedule.n_chains)]
-        _run_tasks(problem, schedule, tasks, note)
+        while True:
+            tasks = [Task(chain, *log.take(chain)) for chain in range(schedule.n_chains)]
+            _run_tasks(problem, log.schedule, tasks, note, limit.deadline)
+            if log.n_left > 0:  # the time is up
+                log.plan(log.schedule.until(log.n_made, auto=log.schedule.auto))
+                break
+            reason = None if limit.unsettled is None else limit.unsettled()
+            longer = log.schedule.longer()
+            if reason is None or longer is None:
+                break
+            why = f", {reason}"
+            log.plan(longer)
+            bar.more(log.n_left)
         log.finish()
     may_grow = hasattr(problem.likelihood, "expand") and not schedule.grow
     full = truncation_binds(log.draws, schedule.atoms, problem.n_atoms, may_grow)
@@ -80,24 +111,29 @@ def _estimate(
 
 
 def _run_tasks(
-    problem: Problem[Any], schedule: Schedule, tasks: list[Task], note: Callable[[Event], None]
+    problem: Problem[Any],
+    schedule: Schedule,
+    tasks: list[Task],
+    note: Callable[[Event], None],
+    deadline: float,
 ) -> None:
     """Run chains side by side if the problem is large, or once the rest is seen to take long."""
     n_jobs = min(problem.engine.n_threads_here, len(tasks))
     data = _packed(problem, schedule, n_jobs) if n_jobs > 1 else None
     n_left = sum(_n_left(schedule, task) for task in tasks)
     if data is not None and len(data) * n_left > _LARGE:
-        run_tasks(data, tasks, n_jobs, CHECKPOINT_SECONDS, note)
+        run_tasks(data, tasks, n_jobs, CHECKPOINT_SECONDS, note, deadline)
         return
     while tasks:
-        left = _run_here(problem, schedule, tasks, n_jobs if data is not None else 1, note)
+        n_here = n_jobs if data is not None else 1
+        left = _run_here(problem, schedule, tasks, n_here, note, deadline)
         if left is None:
             continue
         tasks.insert(0, left)
         n_jobs = min(n_jobs, len(tasks))
         data = _packed(problem, schedule, n_jobs)
         assert data is not None
-        run_tasks(data, tasks, n_jobs, CHECKPOINT_SECONDS, note)
+        run_tasks(data, tasks, n_jobs, CHECKPOINT_SECONDS, note, deadline)
         return
 
 
@@ -109,24 +145,32 @@ class _HandOver(Exception):
     """The rest of the chains takes long enough for processes of their own."""
 
 
+class _TimeUp(Exception):
+    """The chain has had its share of the time."""
+
+
 def _run_here(
     problem: Problem[Any],
     schedule: Schedule,
     tasks: list[Task],
     n_jobs: int,
     note: Callable[[Event], None],
+    deadline: float,
 ) -> Task | None:
     """Run the first task, and return what is left of it if it should go on elsewhere."""
+    late, first = share_of_time(deadline, len(tasks), 1), schedule.kept[0]
     task = tasks.pop(0)
     began, left, n_after = time.monotonic(), task, sum(_n_left(schedule, t) for t in tasks)
 
     def noting(sweep: int, state: Chain, row: Row | None, draw: KeptDraw | None) -> None:
         nonlocal left
         note(Event(task.chain, sweep, state, row, draw))
+        if sweep >= first and time.monotonic() >= late:
+            raise _TimeUp
         if n_jobs < 2 or n_after == 0 or sweep < task.sweep + _FEWEST_SWEEPS:
             return
         each = (time.monotonic() - began) / (sweep - task.sweep)
-        if each * (n_after + schedule.n_sweeps - sweep) > _WORTH_SECONDS:
+        if each * (n_after + schedule.end - sweep) > _WORTH_SECONDS:
             left = Task(task.chain, sweep, state)
             raise _HandOver
 
@@ -134,11 +178,13 @@ def _run_here(
         run_chain(problem, schedule, task.chain, task.sweep, task.state, noting)
     except _HandOver:
         return left
+    except _TimeUp:
+        pass
     return None
 
 
 def _n_left(schedule: Schedule, task: Task) -> int:
-    return schedule.n_sweeps - task.sweep
+    return max(0, schedule.end - task.sweep)
 
 
 def run_chain(
@@ -152,13 +198,13 @@ def run_chain(
     """Run a chain from after `sweep` on, or from its start where there is no state."""
     likelihood, seed = problem.likelihood, schedule.seed
     problem = replace(problem, latest=[])  # chains do not share what they remember
-    if sweep >= schedule.n_sweeps:
+    if sweep >= schedule.end:
         return
     if state is None:
         state = likelihood.start(sweep_generator(seed, chain, 0), problem)
         note(0, state, None, None)
     problem = replace(problem, n_atoms=state.log_mass.size)
-    for number in range(sweep + 1, schedule.n_sweeps + 1):
+    for number in range(sweep + 1, schedule.end + 1):
         rng = sweep_generator(seed, chain, number)
         for update in likelihood.updates:
             state = update(rng, problem, state)

@@ -42,7 +42,7 @@ def what_it_takes(
     folder: bool,
 ) -> str:
     """Return a line on the time that is left, and the memory and disk that the whole will take."""
-    kept = [sweep for sweep in range(1, schedule.n_sweeps + 1) if schedule.keeps(sweep)]
+    kept = list(schedule.kept)
     draws = schedule.n_chains * sum(_draw_bytes(problem, state, kept))
     peak, said = _peak(), [f"{span(seconds)} more"]
     if peak:

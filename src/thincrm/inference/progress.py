@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from thincrm.numerics.compiled import compiling_quietly
 from thincrm.numerics.waiting import span, telling
 
-__all__ = ["Sweeps"]
+__all__ = ["Sweeps", "span"]
 
 _SILENT_SECONDS = 2.0
 _BETWEEN_LINES = 30.0  # seconds
@@ -26,6 +26,8 @@ class _Shown(Protocol):
     def update(self, done: int, elapsed: float, note: str) -> None: ...
 
     def say(self, line: str) -> None: ...
+
+    def expect(self, total: int) -> None: ...
 
     def stop(self) -> None: ...
 
@@ -54,6 +56,12 @@ class Sweeps:
         self._stack.enter_context(compiling_quietly(self._quiet))
         self._waiting.enter_context(telling("before the first sweep ends", quiet=self._quiet))
         return self
+
+    def more(self, n_sweeps: int) -> None:
+        """Expect so many sweeps more."""
+        self.total += n_sweeps
+        if self._shown is not None:
+            self._shown.expect(self.total)
 
     def __exit__(
         self,
@@ -112,6 +120,9 @@ class _Bar:
     def say(self, line: str) -> None:
         self._bar.console.print(line, markup=False, highlight=False)
 
+    def expect(self, total: int) -> None:
+        self._bar.update(self._bar.task_ids[0], total=total)
+
     def stop(self) -> None:
         self._bar.stop()
 
@@ -121,6 +132,9 @@ class _Lines:
 
     def __init__(self, total: int) -> None:
         self._total, self._said, self._last = total, float("-inf"), ""
+
+    def expect(self, total: int) -> None:
+        self._total = total
 
     def update(self, done: int, elapsed: float, note: str) -> None:
         left = (self._total - done) * elapsed / max(done, 1)

@@ -15,14 +15,22 @@ from thincrm.errors import CannotWrite, DamagedFile, Sentence, either, resume_ca
 from thincrm.files.checks import is_count
 from thincrm.files.run import RunFolder
 from thincrm.inference.interrupts import Interrupts
-from thincrm.inference.schedule import Schedule
+from thincrm.inference.schedule import Length, Schedule
 from thincrm.numerics.arrays import in_c_order
 from thincrm.ports import State
 
 if TYPE_CHECKING:
     from thincrm.inference.diagnostics import KeptDraw
 
-__all__ = ["ChainState", "RunLog", "read_checkpoint", "rows_of"]
+__all__ = [
+    "ChainState",
+    "RunLog",
+    "how_far",
+    "length_of",
+    "read_checkpoint",
+    "rows_of",
+    "up_to",
+]
 
 CHECKPOINT_SECONDS = 5.0
 _LARGEST_SHARE = 0.05  # of the time may go into checkpoints
@@ -34,7 +42,6 @@ class ChainState(NamedTuple):
 
     chain: int
     sweep: int
-    n_draws: int
     state: Any
 
 
@@ -46,8 +53,12 @@ class _Chain:
     trace: list[Row] = field(default_factory=list)
     sweep: int = 0
     state: State[Any, Any, Any] | None = None
-    n_written: int = 0  # draws on disk
-    known: tuple[int, int] = (0, 0)  # draws and rows that belong to `state`
+    written: int = 0  # sweep of the last draw that is on disk
+
+    @property
+    def unwritten(self) -> list[KeptDraw]:
+        """Return the draws that are not on disk yet."""
+        return [draw for draw in self.draws if draw.sweep > self.written]
 
 
 class RunLog:
@@ -79,12 +90,23 @@ class RunLog:
     @property
     def draws(self) -> list[Any]:
         """Return the kept draws, chain after chain."""
-        return [draw for chain in self._chains for draw in chain.draws]
+        kept = self.schedule.kept
+        return [draw for chain in self._chains for draw in chain.draws if draw.sweep in kept]
 
     @property
     def trace(self) -> list[Row]:
         """Return the numbers after every sweep, chain after chain."""
-        return [row for chain in self._chains for row in chain.trace]
+        return [row for chain in self._chains for row in chain.trace[: self.schedule.end]]
+
+    @property
+    def n_made(self) -> int:
+        """Return the sweeps that every chain has made."""
+        return min(self.schedule.end, *(chain.sweep for chain in self._chains))
+
+    @property
+    def n_left(self) -> int:
+        """Return the sweeps of all chains that are left."""
+        return sum(max(0, self.schedule.end - chain.sweep) for chain in self._chains)
 
     @classmethod
     def reopen(
@@ -116,21 +138,28 @@ class RunLog:
         for place, chain in zip(places, self._chains, strict=True):
             if place.state is not None:
                 check_state(place)
-            for number in range(place.n_draws):
-                draw = self._folder.read_draw(self._number(place.chain, number))
+            for sweep in up_to(place.sweep, self.schedule):
+                draw = self._folder.read_draw(place.chain, sweep)
                 check_draw(draw)
                 chain.draws.append(draw)
             chain.trace = [row for row in rows if row["chain"] == place.chain]
-            chain.sweep, chain.state, chain.n_written = place.sweep, place.state, place.n_draws
-            chain.known = (place.n_draws, len(chain.trace))
+            chain.sweep, chain.state, chain.written = place.sweep, place.state, place.sweep
 
-    def _number(self, chain: int, number: int) -> int:
-        """Return the file number of a chain's draw."""
-        return chain * self.schedule.n_kept + number
+    def plan(self, schedule: Schedule) -> None:
+        """Make the run longer or shorter: it goes on as `schedule` says."""
+        self.schedule, kept = schedule, schedule.ever_kept
+        for chain in self._chains:
+            chain.draws = [draw for draw in chain.draws if draw.sweep in kept]
+        if self._folder is not None:
+            self._try_to_write("length", _written(schedule))
+            if not self._complaint:
+                self._folder.drop_draws(kept)
 
     def take(self, chain: int) -> tuple[int, Any]:
         """Return the sweep and state from which a chain goes on; it is as large as the data."""
         here = self._chains[chain]
+        if here.state is None and here.sweep < self.schedule.end:
+            here = self._chains[chain] = _Chain()  # its end was not kept: made again, same bits
         return here.sweep, here.state
 
     def note(
@@ -150,20 +179,19 @@ class RunLog:
             here.trace.append(row)
         if draw is not None:
             here.draws.append(in_c_order(draw))  # as files give it: sums have the same bits
-        done = sweep >= self.schedule.n_sweeps
+        done = sweep >= self.schedule.end
         if state is not None or done:
-            # without a folder, or at the end, nobody asks for the state
-            here.sweep, here.state = sweep, None if self._folder is None or done else state
-            here.known = (len(here.draws), len(here.trace))
+            asked = self._folder is not None or (done and self.schedule.auto)
+            here.sweep, here.state = sweep, state if asked else None
         if self._folder is not None and time.monotonic() >= self._due:
             self._checkpoint()
         self._interrupts.answer()
 
     def _checkpoint(self) -> None:
-        known = [row for chain in self._chains for row in chain.trace[: chain.known[1]]]
+        known = [row for chain in self._chains for row in chain.trace[: chain.sweep]]
         value = {
             "chains": [
-                ChainState(number, chain.sweep, chain.known[0], self._whole(chain.state))
+                ChainState(number, chain.sweep, self._whole(chain.state))
                 for number, chain in enumerate(self._chains)
             ],
             "trace": columns(known),
@@ -181,14 +209,15 @@ class RunLog:
         assert self._folder is not None
         try:
             for number, chain in enumerate(self._chains):
-                while chain.n_written < len(chain.draws):
-                    place = self._number(number, chain.n_written)
-                    self._folder.write_draw(place, chain.draws[chain.n_written])
-                    chain.n_written += 1
-            if what == "checkpoint":
-                self._folder.write_checkpoint(value)
-            else:
-                self._folder.write_results(value)
+                for draw in chain.unwritten:
+                    self._folder.write_draw(number, draw.sweep, draw)
+                    chain.written = draw.sweep
+            write = {
+                "checkpoint": self._folder.write_checkpoint,
+                "length": self._folder.write_length,
+                "results": self._folder.write_results,
+            }
+            write[what](value)
             self._complaint = ""
         except (CannotWrite, DamagedFile) as error:
             if not self._complaint:
@@ -210,7 +239,8 @@ class RunLog:
             if self._folder is None or not any(chain.trace for chain in self._chains):
                 raise KeyboardInterrupt from error
             for chain in self._chains:
-                del chain.draws[chain.known[0] :], chain.trace[chain.known[1] :]
+                chain.draws = [draw for draw in chain.draws if draw.sweep <= chain.sweep]
+                del chain.trace[chain.sweep :]
             self._checkpoint()
             self.stopped = True
             if not self.draws:
@@ -234,14 +264,23 @@ class RunLog:
         for row in trace:
             self._chains[int(row["chain"])].trace.append(row)
         assert self._folder is not None
+        if self.schedule.length is not None:
+            self._folder.write_length(_written(self.schedule))
         for number, chain in enumerate(self._chains):
-            for i, draw in enumerate(chain.draws):
-                self._folder.write_draw(self._number(number, i), draw)
+            for draw in chain.draws:
+                self._folder.write_draw(number, draw.sweep, draw)
         self._folder.write_results(self._results(complete))
 
     def _results(self, complete: bool) -> dict[str, Any]:
-        n_draws = [len(chain.draws) for chain in self._chains]
-        return {"n_draws": n_draws, "trace": columns(self.trace), "complete": complete}
+        sweeps_C: list[list[int]] = [[] for _ in self._chains]
+        for draw in self.draws:
+            sweeps_C[draw.chain].append(draw.sweep)
+        return {
+            "kept": [np.array(sweeps, np.int64) for sweeps in sweeps_C],
+            "length": _written(self.schedule),
+            "trace": columns(self.trace),
+            "complete": complete,
+        }
 
     def finish(self) -> None:
         """Write the last checkpoint and the results."""
@@ -263,13 +302,37 @@ class RunLog:
             )
 
 
+def _written(schedule: Schedule) -> dict[str, Any]:
+    """Return how long a run is, as files say it."""
+    return {"longest": schedule.longest, "end": schedule.end, "auto": schedule.auto}
+
+
+def length_of(found: object) -> Length:
+    """Return the length that a file says, or say that it is none."""
+    if not (
+        isinstance(found, dict)
+        and set(found) == set(Length._fields)
+        and all(is_count(found[name]) and 0 < found[name] < 2**31 for name in ("longest", "end"))
+        and isinstance(found["auto"], bool)
+        and found["end"] <= found["longest"]
+    ):
+        raise DamagedFile("The length of the run is none.")
+    return Length(**found)
+
+
 def how_far(sweep_C: Sequence[int], schedule: Schedule) -> str:
     """Return in words how many sweeps chains have made."""
-    chain = next((c for c, sweep in enumerate(sweep_C) if sweep < schedule.n_sweeps), 0)
+    chain = next((c for c, sweep in enumerate(sweep_C) if sweep < schedule.end), 0)
     return (
-        f"after sweep {sweep_C[chain]} of {schedule.n_sweeps} of chain {chain + 1} of "
+        f"after sweep {sweep_C[chain]} of {schedule.end} of chain {chain + 1} of "
         f"{schedule.n_chains}"
     )
+
+
+def up_to(sweep: int, schedule: Schedule) -> range:
+    """Return the sweeps, up to that one, whose draws a chain has kept."""
+    kept = schedule.kept
+    return range(kept.start, min(kept.stop, sweep + 1), kept.step)
 
 
 def read_checkpoint(found: Any, schedule: Schedule) -> tuple[list[ChainState], list[Row]]:
@@ -297,10 +360,8 @@ def _is_place(place: object, chain: int, schedule: Schedule) -> bool:
         isinstance(place, ChainState)
         and place.chain == chain
         and is_count(place.sweep)
-        and is_count(place.n_draws)
-        and place.sweep <= schedule.n_sweeps
-        and place.n_draws <= schedule.n_kept
-        and (place.state is not None or place.sweep in (0, schedule.n_sweeps))
+        and place.sweep <= schedule.longest
+        and (place.state is not None or place.sweep == 0)
     )
 
 

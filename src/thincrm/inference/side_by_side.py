@@ -8,12 +8,14 @@ caller's script), get the problem through a pipe, and end when that pipe is clos
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import pickle
 import queue
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
@@ -25,7 +27,7 @@ from thincrm.ports import Problem, State
 if TYPE_CHECKING:
     from thincrm.inference.diagnostics import KeptDraw
 
-__all__ = ["Event", "Task", "packed", "run_tasks"]
+__all__ = ["Event", "Task", "packed", "run_tasks", "share_of_time"]
 
 _LARGEST = 2**31  # bytes of a problem worth a copy per process
 
@@ -76,15 +78,20 @@ def run_tasks(
     n_jobs: int,
     state_seconds: float,
     note: Callable[[Event], None],
+    deadline: float = math.inf,
 ) -> None:
-    """Run chains, `n_jobs` at a time; `note` sees what happens, in this thread."""
+    """Run chains, `n_jobs` at a time; `note` sees what happens, in this thread.
+
+    deadline: of the monotonic clock, at which the last of them must stop.
+    """
     events: queue.Queue[Event | Failure | int] = queue.Queue()
     waiting, running = list(tasks), dict[int, subprocess.Popen[bytes]]()
     try:
         while waiting or running:
             while waiting and len(running) < n_jobs:
+                seconds = share_of_time(deadline, len(waiting), n_jobs) - time.monotonic()
                 task = waiting.pop(0)
-                running[task.chain] = _start(data, task, state_seconds, events)
+                running[task.chain] = _start(data, (task, state_seconds, seconds), events)
             event = events.get()
             if isinstance(event, Failure):
                 raise ThincrmError(f"Chain {event.chain + 1} failed: {event.text}")
@@ -117,10 +124,15 @@ def _expect_end(chain: int, code: int) -> None:
         )
 
 
+def share_of_time(deadline: float, n_waiting: int, n_jobs: int) -> float:
+    """Return when the first of so many chains must stop, so that each gets the same time."""
+    now = time.monotonic()
+    return now + (deadline - now) / math.ceil(n_waiting / n_jobs)
+
+
 def _start(
     data: bytes,
-    task: Task,
-    state_seconds: float,
+    told: tuple[Task, float, float],
     events: queue.Queue[Event | Failure | int],
 ) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
@@ -132,9 +144,9 @@ def _start(
     assert process.stdin is not None
     assert process.stdout is not None
     stream: IO[bytes] = process.stdout
-    threading.Thread(target=_listen, args=(task.chain, stream, events), daemon=True).start()
+    threading.Thread(target=_listen, args=(told[0].chain, stream, events), daemon=True).start()
     with contextlib.suppress(BrokenPipeError):  # its end says why
-        for part in (data, pickle.dumps((task, state_seconds))):
+        for part in (data, pickle.dumps(told)):
             process.stdin.write(len(part).to_bytes(8, "little") + part)
         process.stdin.flush()
     return process

@@ -21,7 +21,7 @@ __all__ = ["main"]
 
 
 class _Stopped(Exception):
-    """The caller has closed the pipe."""
+    """The caller has closed the pipe, or the time is up."""
 
 
 def _read(stream: IO[bytes]) -> Any:
@@ -36,7 +36,7 @@ def main() -> None:
     os.dup2(2, 1)  # whatever is printed goes elsewhere
     source = sys.stdin.buffer
     problem, schedule = _read(source)
-    task, state_seconds = _read(source)
+    task, state_seconds, seconds = _read(source)
     assert isinstance(task, Task)
     closed = threading.Event()
 
@@ -45,7 +45,8 @@ def main() -> None:
         closed.set()
 
     threading.Thread(target=watch, daemon=True).start()
-    due = time.monotonic() + state_seconds
+    due, late = time.monotonic() + state_seconds, time.monotonic() + seconds
+    first = schedule.kept[0]
 
     def send(what: Event | Failure) -> None:
         part = pickle.dumps(what)
@@ -54,12 +55,12 @@ def main() -> None:
 
     def note(sweep: int, state: Chain, row: Row | None, draw: KeptDraw | None) -> None:
         nonlocal due
-        ended = sweep >= schedule.n_sweeps
-        asked = closed.is_set() or (time.monotonic() >= due and not ended)
+        stops = closed.is_set() or (time.monotonic() >= late and sweep >= first)
+        asked = stops or time.monotonic() >= due or sweep >= schedule.end
         send(Event(task.chain, sweep, state if asked else None, row, draw))
         if asked:
             due = time.monotonic() + state_seconds
-        if closed.is_set() and not ended:
+        if stops and sweep < schedule.end:
             raise _Stopped
 
     try:

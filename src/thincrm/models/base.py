@@ -7,12 +7,14 @@ diagnostics, exports, a plain report.
 
 from __future__ import annotations
 
+import math
 import os
 import sys
+import time
 import warnings
 from abc import abstractmethod
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -22,13 +24,13 @@ from sklearn.utils.validation import check_is_fitted
 from thincrm.data.covariates import CovariateLike, Covariates, covariates
 from thincrm.data.notes import note_many_values, note_one_value
 from thincrm.data.rounding import rounded
-from thincrm.errors import InvalidInput, Sentence, check_count, either
+from thincrm.errors import InvalidInput, Sentence, check_count, check_positive, either
 from thincrm.inference.dask_cluster import Client
-from thincrm.inference.diagnostics import Diagnostics
-from thincrm.inference.driver import Watch, run_chains
+from thincrm.inference.diagnostics import FEWEST_INDEPENDENT, Diagnostics
+from thincrm.inference.driver import Limit, Watch, run_chains
 from thincrm.inference.engine import Threads
 from thincrm.inference.run_log import RunLog
-from thincrm.inference.schedule import Schedule
+from thincrm.inference.schedule import Length, Schedule
 from thincrm.models.arviz_groups import gather, plain_groups
 from thincrm.models.atom_tables import AtomTables, flat, scalar, write_tables
 from thincrm.models.reported import Reported
@@ -40,6 +42,8 @@ from thincrm.ports import Engine, LevyMeasure, Problem
 from thincrm.thinning.member import ThinningFunction
 
 __all__ = ["Factors", "Model", "Parts"]
+
+_FIRST_SWEEPS = 300  # of a run that goes on by itself, before its verdict is asked for
 
 
 class Factors(NamedTuple):
@@ -71,7 +75,7 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
     atoms: ClassVar[str] = "atoms"  # what it finds, in the plural
     unit: ClassVar[str] = "rows"  # what its observations are called
 
-    n_sweeps: int
+    n_sweeps: int | Literal["auto"]
     n_draws: int
     n_chains: int
     random_state: RandomState
@@ -108,38 +112,53 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
         t: CovariateLike | None = None,
         out: str | os.PathLike[str] | None = None,
         client: Client | None = None,
+        minutes: float | None = None,
     ) -> Self:
         """Fit to observations X with covariates t (numbers or dates).
 
         out: a new folder for the run; whatever ends the run, `thincrm.resume(out)` goes on with it,
         bit for bit. None: nothing is written. client: a dask.distributed.Client, to run on its
-        cluster, with the same bits; None: on this machine.
+        cluster, with the same bits; None: on this machine. minutes: the run ends after so long at
+        most, though not before every chain has kept a draw; None: whenever it is done.
         """
         n_rows = self._read(X)
         self.covariates_ = self._covariates(t, n_rows)
         self.seed_ = seed_of(self.random_state)
-        self._start(out, client)
+        self._start(out, client, minutes)
         return self
 
-    def _start(self, out: str | os.PathLike[str] | None, client: Client | None = None) -> None:
+    def _start(
+        self,
+        out: str | os.PathLike[str] | None,
+        client: Client | None = None,
+        minutes: float | None = None,
+    ) -> None:
         """Run the chains of a new fit: data and covariates are known."""
+        self._length = None
         self._schedule()
+        if minutes is not None:
+            check_positive("minutes", minutes)
         engine = self._engine(client)
         self.thinning_ = self._factors().thinning
         with telling("preparing the covariates", quiet=bool(self.quiet)):
             self.prepared_ = self.thinning_.prepare(self._known())
         with self._run_log(out) as log:
-            self._sample(log, engine)
+            self._sample(log, engine, minutes)
 
     def _schedule(self) -> Schedule:
+        first = _FIRST_SWEEPS if self.n_sweeps == "auto" else check_count("n_sweeps", self.n_sweeps)
+        length = self._length
+        if length is None and self.n_sweeps == "auto":
+            length = Length(first, first, auto=True)
         return Schedule(
-            check_count("n_sweeps", self.n_sweeps),
+            first,
             check_count("n_draws", self.n_draws),
             check_count("n_chains", self.n_chains),
             self.seed_,
             self.atoms,
             getattr(self, f"max_{self.atoms}") == "grow",
             bool(self.quiet),
+            length,
         )
 
     def _covariates(self, t: CovariateLike | None, n_rows: int) -> Covariates:
@@ -218,12 +237,38 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
         """Return what tells, beside the progress, of each kept draw; None: nothing does."""
         return None
 
-    def _sample(self, log: RunLog, engine: Engine) -> None:
+    def _sample(
+        self, log: RunLog, engine: Engine, minutes: float | None = None, more: bool = False
+    ) -> None:
+        seconds = math.inf if minutes is None else 60.0 * minutes
+        limit = Limit(time.monotonic() + seconds)
+        if log.schedule.auto:
+            limit = limit._replace(unsettled=lambda: self._unsettled(log))
+        elif more:
+            limit = limit._replace(unsettled=lambda: "until the time is up")
         problem = self._problem(engine)
         with problem.engine.running():
-            run_chains(problem, self._schedule(), log, self._watch(log))
+            run_chains(problem, log, self._watch(log), limit)
+        self._length = log.schedule.length
         self.complete_ = not log.stopped
         self._adopt(log.draws, log.trace)
+
+    def _unsettled(self, log: RunLog) -> str | None:
+        """Return why the run must go on, and for how long as it seems; None: it need not."""
+        self._adopt(log.draws, log.trace)
+        verdict = self.verdict()
+        if verdict.enough:
+            return None
+        if not verdict.worth > 0.0:
+            return "too few draws to judge"
+        needed = log.schedule.end * FEWEST_INDEPENDENT / verdict.worth
+        return f"R-hat {verdict.rhat:.2f} so far, some {needed:,.2g} sweeps needed"
+
+    @property
+    def n_sweeps_(self) -> int:
+        """Return how many sweeps each chain made; of chains that were stopped, the longest."""
+        check_is_fitted(self)
+        return int(self.trace_.index.get_level_values("sweep").max())
 
     def _adopt(self, draws: list[Any], trace: list[dict[str, float]]) -> None:
         """Become the fitted model of these draws."""

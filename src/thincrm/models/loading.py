@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from thincrm.errors import DamagedFile
 from thincrm.files.run import RunFolder
@@ -26,16 +26,38 @@ def load(path: str | Path) -> Any:
     return model
 
 
-def resume(path: str | Path, *, quiet: bool | None = None, client: Client | None = None) -> Any:
+def resume(
+    path: str | Path,
+    *,
+    n_sweeps: int | Literal["auto"] | None = None,
+    minutes: float | None = None,
+    quiet: bool | None = None,
+    client: Client | None = None,
+) -> Any:
     """Go on with the run in a folder and return the fitted estimator.
 
-    The result is, bit for bit, that of a run which was never stopped. quiet: no progress bar;
-    None: as the run began. client: a dask.distributed.Client, to go on on its cluster.
+    The result is, bit for bit, that of a run which was never stopped.
+
+    Parameters
+    ----------
+    path : path
+        The folder.
+    n_sweeps : int, "auto" or None
+        End after so many sweeps of each chain, more or fewer than the run has; "auto": once the
+        verdict is a yes. A run that becomes longer keeps draws of the last two thirds, at the
+        spacing it has or a multiple of it; one that becomes shorter keeps what it kept until there.
+        The warm-up stays as it began. None: as many as before.
+    minutes : float or None
+        End after so long at most; a run that has ended goes on for so long. None: when done.
+    quiet : bool or None
+        No progress bar; None: as the run began.
+    client : dask.distributed.Client or None
+        Go on on its cluster.
     """
     model, folder = _open(path)
     if quiet is not None:
         model.quiet = bool(quiet)
-    model._resume(folder, client)
+    model._resume(folder, client, n_sweeps, minutes)
     return model
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -20,13 +20,23 @@ from thincrm.errors import (
     InvalidInput,
     Sentence,
     ThincrmError,
+    check_count,
+    check_positive,
     resume_call,
 )
 from thincrm.files.checks import is_count, need
 from thincrm.files.run import RunFolder
 from thincrm.inference.dask_cluster import Client
-from thincrm.inference.run_log import ChainState, RunLog, how_far, read_checkpoint, rows_of
-from thincrm.inference.schedule import Schedule
+from thincrm.inference.run_log import (
+    ChainState,
+    RunLog,
+    how_far,
+    length_of,
+    read_checkpoint,
+    rows_of,
+    up_to,
+)
+from thincrm.inference.schedule import Length, Schedule
 from thincrm.models.codec import codec
 from thincrm.models.file_checks import check_covariates, check_like, check_params
 from thincrm.ports import Engine, Problem
@@ -35,6 +45,7 @@ __all__ = ["StoredModel"]
 
 _MOST_MISSING = 1000  # draws: a manifest may claim any number of them
 Row = dict[str, float]
+Kept = Sequence[Any]  # of each chain, the sweeps whose draws there are
 
 
 class StoredModel:
@@ -56,6 +67,7 @@ class StoredModel:
     complete_: bool
     quiet: bool
     seed_: int
+    _length: Length | None = None  # of the run, where that is not how it began
 
     @abstractmethod
     def _pack_data(self) -> dict[str, Any]:
@@ -86,8 +98,11 @@ class StoredModel:
         """Return what chains run on: the client's cluster, or this machine."""
 
     @abstractmethod
-    def _sample(self, log: RunLog, engine: Engine) -> None:
-        """Run what is left of the chains, and adopt the draws."""
+    def _sample(self, log: RunLog, engine: Engine, minutes: float | None, more: bool) -> None:
+        """Run what is left of the chains, and adopt the draws.
+
+        minutes: how long at most; more: go on beyond the end until they are over.
+        """
 
     @abstractmethod
     def _adopt(self, draws: list[Any], trace: list[Row]) -> None:
@@ -178,12 +193,13 @@ class StoredModel:
 
     def _load(self, folder: RunFolder) -> None:
         """Take up what the folder has: all of it, or what there is so far."""
+        self._read_length(folder)
         found = self._results(folder)
         if found is None:
             found = self._so_far(folder)
-        n_draws_C, rows, self.complete_ = found
+        kept_C, rows, self.complete_ = found
         draws, n_missing = [], 0
-        for draw in self._draws(folder, n_draws_C):
+        for draw in self._draws(folder, kept_C):
             if not isinstance(draw, DamagedFile):
                 draws.append(draw)
                 continue
@@ -193,13 +209,20 @@ class StoredModel:
                 break
         self._take(folder, draws, rows)
 
-    def _draws(self, folder: RunFolder, n_draws_C: list[int]) -> Iterator[Any]:
+    def _read_length(self, folder: RunFolder) -> None:
+        """Remember how long the run is by now."""
+        found = folder.read_length()
+        if found is not None:
+            with blaming(folder.path):
+                length = length_of(found)
+                self._schedule().until(length.longest).until(length.end)
+            self._length = length
+
+    def _draws(self, folder: RunFolder, kept_C: Kept) -> Iterator[Any]:
         """Yield each draw, or what is wrong with it."""
-        n_kept = self._schedule().n_kept
-        numbers = [c * n_kept + i for c, n_draws in enumerate(n_draws_C) for i in range(n_draws)]
-        for number in numbers:
+        for chain, sweep in ((c, int(sweep)) for c, kept in enumerate(kept_C) for sweep in kept):
             try:
-                draw = folder.read_draw(number)
+                draw = folder.read_draw(chain, sweep)
                 with blaming(folder.path):
                     self._check_draw(draw)
             except DamagedFile as error:
@@ -219,26 +242,30 @@ class StoredModel:
         with blaming(folder.path):
             self._adopt(draws, rows)
 
-    def _results(self, folder: RunFolder) -> tuple[list[int], list[Row], bool] | None:
+    def _results(self, folder: RunFolder) -> tuple[Kept, list[Row], bool] | None:
         try:
             found = folder.read_results()
             if found is None:
                 return None
-            keys, schedule = {"n_draws", "trace", "complete"}, self._schedule()
+            keys, schedule = {"kept", "length", "trace", "complete"}, self._schedule()
             if not (
                 isinstance(found, dict)
                 and set(found) == keys
-                and isinstance(found["n_draws"], list)
-                and len(found["n_draws"]) == schedule.n_chains
-                and all(is_count(n) and n <= schedule.n_kept for n in found["n_draws"])
+                and isinstance(found["kept"], list)
+                and len(found["kept"]) == schedule.n_chains
+                and all(_are_sweeps(sweeps) for sweeps in found["kept"])
             ):
                 raise DamagedFile(f"{folder.path / 'results.json'} holds no results.")
-            return found["n_draws"], rows_of(found["trace"]), found["complete"] is True
+            if length_of(found["length"])[:2] != (schedule.longest, schedule.end):
+                return None  # of before the run was made longer or shorter
+            if not all(set(sweeps.tolist()) <= set(schedule.kept) for sweeps in found["kept"]):
+                raise DamagedFile(f"{folder.path / 'results.json'} holds no results.")
+            return found["kept"], rows_of(found["trace"]), found["complete"] is True
         except DamagedFile as error:
             warnings.warn(f"{error} Looking for a checkpoint instead.", stacklevel=4)
             return None
 
-    def _so_far(self, folder: RunFolder) -> tuple[list[int], list[Row], bool]:
+    def _so_far(self, folder: RunFolder) -> tuple[Kept, list[Row], bool]:
         schedule = self._schedule()
         for _, found in folder.checkpoints():
             try:
@@ -246,50 +273,82 @@ class StoredModel:
             except DamagedFile as error:
                 warnings.warn(f"{error} Looking at the one before.", stacklevel=4)
                 continue
-            done = all(place.sweep >= schedule.n_sweeps for place in places)
-            n_draws_C = [place.n_draws for place in places]
-            if sum(n_draws_C) and not done:
+            done = all(place.sweep >= schedule.end for place in places)
+            kept_C = [up_to(place.sweep, schedule) for place in places]
+            n_draws = sum(map(len, kept_C))
+            if n_draws and not done:
                 warnings.warn(
                     Sentence(
-                        f"The run in {folder.path} has not finished: {sum(n_draws_C)} draws, "
+                        f"The run in {folder.path} has not finished: {n_draws} draws, "
                         f"{how_far([place.sweep for place in places], schedule)}. ",
                         resume_call(folder.path),
                         " goes on with it.",
                     ),
                     stacklevel=4,
                 )
-            return n_draws_C, rows, done
-        return [0] * schedule.n_chains, [], False
+            return kept_C, [row for row in rows if row["sweep"] <= schedule.end], done
+        return [], [], False
 
-    def _resume(self, folder: RunFolder, client: Client | None = None) -> None:
+    def _resume(
+        self,
+        folder: RunFolder,
+        client: Client | None = None,
+        n_sweeps: int | Literal["auto"] | None = None,
+        minutes: float | None = None,
+    ) -> None:
         """Go on where the folder's run stopped; of a finished one, make again what was lost."""
+        if minutes is not None:
+            check_positive("minutes", minutes)
         engine = self._engine(client)
         with folder.locked():
+            self._read_length(folder)
             found = self._results(folder)
             draws = None if found is None else self._all_draws(folder, found[0], found[2])
-            if found is None or draws is None:
-                schedule = self._schedule()
-                log = RunLog.reopen(schedule, folder, self._check_state, self._check_draw)
-                self._sample(log, engine)
+            now = self._schedule()
+            planned = _planned(now, n_sweeps, more=draws is not None and minutes is not None)
+            if found is None or draws is None or planned.length != now.length:
+                log = RunLog.reopen(planned, folder, self._check_state, self._check_draw)
+                if planned.length != now.length:
+                    log.plan(planned)
+                more = draws is not None and n_sweeps is None
+                self._sample(log, engine, minutes, more)
                 return
         self.complete_ = True
         self._take(folder, draws, found[1])
 
-    def _all_draws(
-        self, folder: RunFolder, n_draws_C: list[int], complete: bool
-    ) -> list[Any] | None:
+    def _all_draws(self, folder: RunFolder, kept_C: Kept, complete: bool) -> list[Any] | None:
         """Return the draws of a finished run; None, if one of them is damaged."""
         if not complete:
             raise InvalidInput(
                 f"{folder.path} holds a model saved before its run had finished: resume the run."
             )
         draws = []
-        for draw in self._draws(folder, n_draws_C):
+        for draw in self._draws(folder, kept_C):
             if isinstance(draw, DamagedFile):
                 warnings.warn(f"{draw} The run is made again from before it.", stacklevel=5)
                 return None
             draws.append(draw)
         return draws
+
+
+def _planned(now: Schedule, n_sweeps: int | str | None, *, more: bool) -> Schedule:
+    """Return how long a run is to be from now on.
+
+    more: it has ended, and goes on as long as there is time.
+    """
+    if n_sweeps == "auto":
+        return now.until(now.longest, auto=True)
+    if n_sweeps is not None:
+        return now.until(check_count("n_sweeps", n_sweeps))
+    if not more:
+        return now
+    if now.end < now.longest:
+        return now.until(now.longest, auto=now.auto)
+    return now.longer() or now
+
+
+def _are_sweeps(found: object) -> bool:
+    return isinstance(found, np.ndarray) and found.ndim == 1 and found.dtype == np.int64
 
 
 @contextmanager

@@ -29,6 +29,8 @@ def plain_settings(params: Mapping[str, object], model: Fitted, noun: str) -> tu
     (`thinning_`).
     """
     given = {name: x for name, x in params.items() if name not in _UNSAID}
+    if "n_sweeps" in given:
+        given["n_sweeps"] = getattr(model, "n_sweeps_", given["n_sweeps"])  # as many as were made
     used = {name: getattr(model, f"{name}_", None) if x is None else x for name, x in given.items()}
     factors = {_name(key): x for key, x in used.items() if hasattr(x, "plain_words")}
     chosen = [key for key in used if _name(key) not in factors]

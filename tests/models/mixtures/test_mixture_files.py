@@ -101,11 +101,11 @@ def test_draws_and_states_that_cannot_be_are_refused():
         with pytest.raises(DamagedFile, match="cannot be"):
             model._check_draw(dataclasses.replace(draw, **change))
     state = model._example()[0]
-    model._check_state(ChainState(0, 1, 0, state))
+    model._check_state(ChainState(0, 1, state))
     local = state.local[0]
     bad = dataclasses.replace(state, local=(local._replace(label=local.label + np.int32(99)),))
     with pytest.raises(DamagedFile, match="the labels cannot be"):
-        model._check_state(ChainState(0, 1, 0, bad))
+        model._check_state(ChainState(0, 1, bad))
 
 
 def test_a_run_with_another_law_than_its_draws_is_refused(tmp_path):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from made_up_draws import made_up
+from scipy.special import expit
 
 from thincrm.data.covariates import covariates
 from thincrm.errors import InvalidInput
@@ -161,3 +162,41 @@ def test_bad_thresholds_get_a_sentence(fitted):
         with pytest.raises(InvalidInput, match="chains"):
             fitted.reliability(chains=chains)
     assert fitted.reliability(chains=1.0)["firm"].any()
+
+
+def test_what_is_told_of_a_topic_is_of_the_draws_that_have_it():
+    """Words, curves and bands: topic 3 is in two chains, 4 in one; what else matched is another."""
+    tables = tables_of()
+    order = np.argsort(-DRAWS[-1].tokens, kind="stable")
+    words = tables.topics(10, 0.9, seed=0)
+    curves = tables.activation(
+        tables.known.rows, 0.9, lambda draw, _: np.asarray(draw.log_odds)
+    ).set_index("topic")
+    for k, topic in enumerate(np.array(CHAINS[-1][-1])[order]):
+        own = [
+            (draw, where.index(topic))
+            for draw, (c, _, where) in zip(DRAWS, SEEN, strict=True)
+            if topic in where and topic in CHAINS[c][-1]
+        ]
+        mean_P = np.mean([draw.theta[:, j] for draw, j in own], axis=0)
+        np.testing.assert_allclose(tables.mean_theta[:, k], mean_P, rtol=1e-6)
+        assert list(words[words["topic"] == k]["probability"]) == pytest.approx(
+            sorted(mean_P, reverse=True)
+        )
+        open_BT = np.array([expit(draw.log_odds[:, j]) for draw, j in own])
+        np.testing.assert_allclose(curves.loc[k, "mean"], open_BT.mean(axis=0))
+        ends = np.quantile(open_BT, [0.05, 0.95], axis=0)
+        np.testing.assert_allclose(curves.loc[k, ["lower", "upper"]].T, ends)
+
+
+def test_the_last_draw_has_every_topic_of_the_tables():
+    """A topic of the last draw alone is unlike the mean of its matches, yet it is told."""
+    odd = WORDS_OF.copy()
+    odd[0] = WORDS_OF[4]
+    draws = [*(made_up([0, 1], i, 0, i, words_of=WORDS_OF) for i in range(6)),
+             made_up([0, 1], 6, 0, 6, words_of=odd)]  # fmt: skip
+    tables = tables_of(draws)
+    place = list(tables.order).index(0)
+    assert not Consensus(tables).present[-1, place]
+    assert np.isfinite(tables.mean_theta).all()
+    assert tables.found[-1][place] == 0

@@ -95,13 +95,21 @@ def test_what_is_kept_is_said(corpus, capsys):
 def test_a_large_corpus_keeps_few(monkeypatch):
     schedule = Schedule(n_sweeps=150, n_draws=100, n_chains=2, seed=1)
     assert document_sweeps(schedule, 10, 1_000_000, None) is None
-    found = document_sweeps(schedule, 1_000_000, 20_000_000, None)
+    found = document_sweeps(schedule, 1_000_000, 20_000_000, None).intersection(schedule.kept)
     assert len(found) == 6
     assert {min(found), max(found)} == {51, 150}
-    assert len(document_sweeps(schedule, 10**9, 10**11, None)) == 2
+    fewest = document_sweeps(schedule, 10**9, 10**11, None)
+    assert fewest.intersection(schedule.kept) == {51, 150}
     assert document_sweeps(schedule, 1, 10**11, None) is None
     monkeypatch.setattr(documents_kept, "_MOST_TOKENS", 10**13)
     assert document_sweeps(schedule, 10**9, 10**10, None) is None
+
+
+@pytest.mark.parametrize("end", [200, 300, 450, 1000, 3000])
+def test_a_run_that_goes_on_keeps_some_too(end):
+    schedule = Schedule(n_sweeps=150, n_draws=100, n_chains=2, seed=1)
+    chosen = document_sweeps(schedule, 1_000_000, 20_000_000, None)
+    assert 2 <= len(chosen.intersection(schedule.until(end).kept)) <= 12
 
 
 def test_tables_of_documents_are_written_in_blocks(light, monkeypatch, tmp_path):

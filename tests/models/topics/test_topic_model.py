@@ -208,6 +208,17 @@ def test_bad_input_gets_a_sentence(change, words):
         TopicModel(**{**SETTINGS, **change}).fit(data["X"], t=data["t"])
 
 
+def test_detail_is_a_concentration_unless_one_is_given():
+    for settings, expected in (
+        ({}, 0.1), ({"detail": "coarse"}, 0.3), ({"detail": "fine"}, None),
+        ({"detail": "coarse", "concentration": 0.05}, 0.05),
+    ):  # fmt: skip
+        assert TopicModel(**settings)._factors().likelihood.concentration == expected
+    for wrong in ("grainy", None, ["fine"]):
+        with pytest.raises(InvalidInput, match="detail must be coarse, medium or fine"):
+            TopicModel(detail=wrong)._factors()
+
+
 def test_heldout_and_dates_must_fit_the_model(fitted):
     with pytest.raises(InvalidInput, match="same documents"):
         fitted.perplexity(sparse.csr_array((3, 12), dtype=int))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from thincrm.errors import check_count
 from thincrm.levy import BetaProcess
@@ -56,7 +56,7 @@ class DependentIBP(FeatureModel):
         shares: Sequence[float] = (0.2, 0.5, 0.8, 0.95),
         background: bool = True,
         max_features: int = 20,
-        n_sweeps: int = 600,
+        n_sweeps: int | Literal["auto"] = 600,
         n_draws: int = 100,
         n_chains: int = 1,
         max_rows: int | None = 300,

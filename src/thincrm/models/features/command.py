@@ -93,7 +93,8 @@ def features(
         typer.Option(help="Features are switched for each observation, or for each covariate row."),
     ] = Gates.observation,
     thinning: o.Thinning = o.THINNING,
-    sweeps: o.NumSweeps = o.SWEEPS,
+    sweeps: o.SweepsOrAuto = str(o.SWEEPS),
+    minutes: o.Minutes = None,
     draws: o.Draws = o.DRAWS,
     chains: o.NumChains = o.CHAINS,
     seed: o.RandomSeed = o.SEED,
@@ -113,7 +114,7 @@ def features(
         max_features=max_features,
         weights=weights.value,
         gates=gates.value,
-        n_sweeps=sweeps,
+        n_sweeps=o.sweeps_named(sweeps),
         n_draws=draws,
         n_chains=chains,
         random_state=seed,
@@ -122,6 +123,6 @@ def features(
     )
     with resumable(out), connected(scheduler) as client:
         complete = work.fit_features(
-            Voice(quiet, json), table, how, thinning, settings, out, client
+            Voice(quiet, json), table, how, thinning, settings, out, client, minutes
         )
     end_of(out, complete)

@@ -26,7 +26,7 @@ class FeatureSettings(TypedDict):
     max_features: int
     weights: Literal["binary", "real"]
     gates: Literal["observation", "row"]
-    n_sweeps: int
+    n_sweeps: int | Literal["auto"]
     n_draws: int
     n_chains: int
     random_state: int
@@ -42,6 +42,7 @@ def fit_features(
     settings: FeatureSettings,
     out: Path,
     client: Client | None = None,
+    minutes: float | None = None,
 ) -> bool:
     """Fit a feature model, keep it in `out`, show it; tell whether it got to its end."""
     factor = thinning_named(thinning)
@@ -54,6 +55,6 @@ def fit_features(
     model = FeatureModel(thinning=factor, **settings)
     kept = {"encoding": how.encoding or UTF8, "source": path.name, "kind": "table"}
     place = new_run(out, asdict(how) | kept)
-    model.fit(table.values, t=table.t, out=place, client=client)
+    model.fit(table.values, t=table.t, out=place, client=client, minutes=minutes)
     keep_results(model, out)
     return show_run(voice, FeatureTerminal(), model, out, table.skipped)

@@ -82,8 +82,9 @@ class FeatureModel(
         in the table's own units.
     max_features : int
         The truncation: more features than are needed. A warning says when they are all in use.
-    n_sweeps : int
-        Sweeps of each chain; the first third is warm-up.
+    n_sweeps : int or "auto"
+        Sweeps of each chain; the first third is warm-up. "auto": as many as it takes until the
+        verdict is a yes (see `fit`'s `minutes`).
     n_draws : int
         Draws kept of each chain, evenly spaced over the rest.
     n_chains : int
@@ -133,7 +134,7 @@ class FeatureModel(
         weights: Literal["binary", "real"] = "binary",
         background: bool = True,
         max_features: int = 20,
-        n_sweeps: int = 600,
+        n_sweeps: int | Literal["auto"] = 600,
         n_draws: int = 100,
         n_chains: int = 1,
         learn: bool = True,
@@ -170,6 +171,7 @@ class FeatureModel(
         t: CovariateLike | None = None,
         out: str | PathLike[str] | None = None,
         client: Client | None = None,
+        minutes: float | None = None,
     ) -> Self:
         """Fit to a table X (rows by columns, NaN where a cell is missing) with covariates t.
 
@@ -185,6 +187,9 @@ class FeatureModel(
             A new folder for the run, as of `TopicModel.fit`. None: nothing is written.
         client : dask.distributed.Client or None
             Run on the workers of its cluster, with the same bits; None: on this machine.
+        minutes : float or None
+            The run ends after so long at most, though not before every chain has kept a draw;
+            None: whenever it is done.
         """
         self.values_ = value = self._values(X, reset=True)
         self.scale_ = scale_of(value, self.columns_, centred=bool(self.background))
@@ -192,7 +197,7 @@ class FeatureModel(
             refuse_other_order(X, t)
         self.covariates_ = self._covariates(t, len(value))
         self.seed_ = seed_of(self.random_state)
-        self._start(out, client)
+        self._start(out, client, minutes)
         return self
 
     def _adopt(self, draws: list[FeatureDraw], trace: list[dict[str, float]]) -> None:

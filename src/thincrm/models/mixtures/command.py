@@ -93,7 +93,8 @@ def clusters(
             show_default="bumps of all lengths",
         ),
     ] = None,
-    sweeps: o.NumSweeps = _SWEEPS,
+    sweeps: o.SweepsOrAuto = str(_SWEEPS),
+    minutes: o.Minutes = None,
     draws: o.Draws = o.DRAWS,
     chains: o.NumChains = o.CHAINS,
     seed: o.RandomSeed = o.SEED,
@@ -111,7 +112,7 @@ def clusters(
     settings = work.ClusterSettings(
         max_clusters=max_clusters,
         gates=gates.value,
-        n_sweeps=sweeps,
+        n_sweeps=o.sweeps_named(sweeps),
         n_draws=draws,
         n_chains=chains,
         random_state=seed,
@@ -119,7 +120,9 @@ def clusters(
         quiet=quiet,
     )
     with resumable(out):
-        complete = work.fit_clusters(Voice(quiet, json), table, how, thinning, settings, out)
+        complete = work.fit_clusters(
+            Voice(quiet, json), table, how, thinning, settings, out, minutes
+        )
     end_of(out, complete)
 
 

@@ -26,7 +26,7 @@ class ClusterSettings(TypedDict):
 
     max_clusters: int
     gates: Literal["shared", "weighted", "observation"]
-    n_sweeps: int
+    n_sweeps: int | Literal["auto"]
     n_draws: int
     n_chains: int
     random_state: int
@@ -41,6 +41,7 @@ def fit_clusters(
     thinning: str | None,
     settings: ClusterSettings,
     out: Path,
+    minutes: float | None = None,
 ) -> bool:
     """Fit a mixture, keep it in `out`, show it; tell whether it got to its end."""
     factor = None if thinning is None else member_named(thinning)()
@@ -54,7 +55,7 @@ def fit_clusters(
     voice.say(f"Columns: {', '.join(said)}.")
     model = MixtureModel(thinning=factor, **settings)
     place = new_run(out, asdict(how) | {"source": path.name, "kind": "table"})
-    model.fit(table.values, t=table.t, out=place)
+    model.fit(table.values, t=table.t, out=place, minutes=minutes)
     keep_results(model, out)
     return show_run(voice, MixtureTerminal(), model, out, table.skipped)
 

@@ -90,8 +90,9 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         The truncation: more clusters than are needed. A warning says when they are all in use.
     n_background : int
         Clusters that are open everywhere, so that something always is.
-    n_sweeps : int
-        Sweeps of each chain; the first third is warm-up.
+    n_sweeps : int or "auto"
+        Sweeps of each chain; the first third is warm-up. "auto": as many as it takes until the
+        verdict is a yes (see `fit`'s `minutes`).
     n_draws : int
         Draws kept of each chain, evenly spaced over the rest.
     n_chains : int
@@ -158,7 +159,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         gates: Literal["shared", "weighted", "observation"] = "shared",
         max_clusters: int = 30,
         n_background: int = 1,
-        n_sweeps: int = 1000,
+        n_sweeps: int | Literal["auto"] = 1000,
         n_draws: int = 100,
         n_chains: int = 1,
         learn: bool = True,
@@ -195,6 +196,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         t: CovariateLike | None = None,
         out: str | PathLike[str] | None = None,
         client: Client | None = None,
+        minutes: float | None = None,
     ) -> Self:
         """Fit to a table X (rows by columns, NaN where a cell is missing) with covariates t.
 
@@ -211,6 +213,9 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
             for bit. None: nothing is written.
         client : dask.distributed.Client or None
             A cluster to run on, with the same bits; None: this machine.
+        minutes : float or None
+            The run ends after so long at most, though not before every chain has kept a draw;
+            None: whenever it is done.
         """
         n_rows = self._read(X)
         if t is not None:
@@ -221,7 +226,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         if self.likelihood is None and not self.quiet:
             said = f"columns: {said_kinds(self.layout_)}; likelihood={self.likelihood_!r}"
             sys.stderr.write(f"thincrm: {said}\n")
-        self._start(out, client)
+        self._start(out, client, minutes)
         return self
 
     def _read(self, X: MixedTable) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -19,8 +20,9 @@ from thincrm.inference.dask_cluster import connected
 if TYPE_CHECKING:
     from thincrm.models.topics.terminal import TopicTerminal
 
-__all__ = ["add_commands", "terminal", "topics"]
+__all__ = ["Detail", "add_commands", "terminal", "topics"]
 
+_MINUTES = 10.0
 _EXAMPLES = """\
 Example: thincrm topics corpus.csv --text body --date date --out run
 
@@ -30,6 +32,14 @@ Example: thincrm topics 'news/*.parquet' --text body --date published --out run
 
 Example: thincrm topics docword.txt --words vocab.txt --metadata docs.csv --date year --out run
 """
+
+
+class Detail(StrEnum):
+    """How finely topics are told apart."""
+
+    coarse = "coarse"
+    medium = "medium"
+    fine = "fine"
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -84,14 +94,32 @@ def topics(
     max_topics: Annotated[
         str, typer.Option(help="Truncation: more topics than needed; grow = adapt it.")
     ] = "200",
+    detail: Annotated[
+        Detail,
+        typer.Option(help="How finely topics are told apart: coarser ones come back more surely."),
+    ] = Detail.medium,
     thinning: o.Thinning = o.THINNING,
     heldout: Annotated[
         float,
         typer.Option(help="Share of words held out to measure perplexity.", min=0, max=0.9),
     ] = 0.0,
-    sweeps: o.NumSweeps = o.SWEEPS,
+    sweeps: o.SweepsOrAuto = "auto",
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            help="End after so many minutes at most, though not before the first draws.",
+            show_default=f"{_MINUTES} with --sweeps auto, else no limit",
+        ),
+    ] = None,
     draws: o.Draws = o.DRAWS,
-    chains: o.NumChains = o.CHAINS,
+    chains: Annotated[
+        int | None,
+        typer.Option(
+            help="Independent chains, side by side on the cores there are.",
+            min=1,
+            show_default="4; fewer for a large corpus",
+        ),
+    ] = None,
     seed: o.RandomSeed = o.SEED,
     threads: o.Threads = None,
     scheduler: o.Scheduler = None,
@@ -116,9 +144,10 @@ def topics(
     )
     settings = work.TopicSettings(
         max_topics=_truncation(max_topics),
-        n_sweeps=sweeps,
+        detail=detail.value,
+        n_sweeps=o.sweeps_named(sweeps),
         n_draws=draws,
-        n_chains=chains,
+        n_chains=4 if chains is None else chains,
         random_state=seed,
         n_threads=threads,
         quiet=quiet,
@@ -134,6 +163,8 @@ def topics(
             heldout or None,
             out,
             client,
+            _MINUTES if minutes is None and sweeps == "auto" else minutes,
+            fewer=chains is None,
         )
     end_of(out, complete)
 

@@ -34,8 +34,8 @@ class Consensus:
         Of each draw.
     found : (C, K) bool
         Whether a chain has a topic.
-    present : (B, K) bool
-        Whether a draw has it.
+    place : (B, K) int
+        Where a draw has it among its own topics; -1: it has it not.
     share : (B, K) float
         Share of a draw's tokens in the topic; 0 where the draw has it not.
     """
@@ -44,7 +44,7 @@ class Consensus:
         check_between("similarity", similarity, 0.0, 1.0)
         n_draws, n_topics = len(tables.draws), tables.n_topics
         self.chain: Int = np.array([draw.chain for draw in tables.draws])
-        self.present: Bool = np.zeros((n_draws, n_topics), bool)
+        self.place: Int = np.full((n_draws, n_topics), -1)
         self.share: Float = np.zeros((n_draws, n_topics))
         home = tables.reference.chain
         at_home = np.flatnonzero(self.chain == home).tolist()
@@ -64,9 +64,14 @@ class Consensus:
                 near = _paired(topic_PK[:, there], draw.theta[:, place[there]]) > similarity
                 there = there[near]
                 tokens = np.asarray(draw.documents.sum(axis=0)).reshape(-1)
-                self.present[b, there] = True
+                self.place[b, there] = place[there]
                 self.share[b, there] = tokens[place[there]] / max(tokens.sum(), 1)
         self.found: Bool = np.stack(found)
+
+    @property
+    def present(self) -> Bool:
+        """Tell of each (B, K) draw and topic whether the draw has it."""
+        return self.place >= 0
 
     def firm(self, chains: float = CHAINS) -> Bool:
         """Tell of each topic whether enough chains have it; of one chain, enough draws."""

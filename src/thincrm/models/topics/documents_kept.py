@@ -6,7 +6,9 @@ globals, does not grow with them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,15 +27,27 @@ def document_sweeps(
 ) -> frozenset[int] | None:
     """Return the sweeps whose draws keep documents: evenly spaced, first and last; None: all.
 
-    chosen: how many of a chain; None: as many as have _MOST_TOKENS tokens in all chains.
+    chosen: how many of a chain; None: as many as have _MOST_TOKENS tokens in all chains. A run that
+    goes on beyond its end keeps them at distances that its later, sparser draws meet too.
     """
     room = _MOST_TOKENS // max(1, n_tokens * schedule.n_chains)
     n_sweeps = room if chosen is None else check_count("keep_documents", chosen, _FEWEST)
-    if n_documents == 1 or n_sweeps >= schedule.n_kept:
+    kept = replace(schedule, length=None).kept
+    if n_documents == 1 or n_sweeps >= len(kept):
         return None
-    kept = [sweep for sweep in range(1, schedule.n_sweeps + 1) if schedule.keeps(sweep)]
     places = np.linspace(0, len(kept) - 1, max(_FEWEST, n_sweeps))
-    return frozenset(kept[place] for place in np.round(places).astype(int).tolist())
+    found = [kept[place] for place in np.round(places).astype(int).tolist()]
+    distance = kept.step * 2 ** math.ceil(math.log2(len(kept) / len(found)))
+    return frozenset([*found, *_later(schedule.n_sweeps, schedule.most, distance)])
+
+
+def _later(end: int, most: int, distance: int) -> Iterator[int]:
+    """Yield sweeps beyond the end, at a distance that doubles as often as the run does."""
+    begin = end
+    while begin < most:
+        first = end + -(-(begin + 1 - end) // distance) * distance
+        yield from range(first, min(2 * begin, most) + 1, distance)
+        begin, distance = 2 * begin, 2 * distance
 
 
 def with_documents(draws: Sequence[TopicDraw], n_documents: int) -> list[int]:

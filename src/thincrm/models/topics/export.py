@@ -50,7 +50,7 @@ class TopicExport(TopicPredictions, Diagnostics):
         """Return all tables, by name, but that of documents, which is as long as they are many."""
         check_is_fitted(self)
         found: dict[str, pd.DataFrame | pd.Series] = {
-            "topics": self.topics(),
+            "topics": self.topics(order="relevance"),
             "activation": self.activation(),
             "coherence": self.coherence(),
             "reliability": self.reliability(),

@@ -20,6 +20,8 @@ from thincrm.models.topics.terminal import TopicTerminal
 
 __all__ = ["TopicSettings", "WordChoice", "fit_topics"]
 
+_CHAINS = ((3_000_000, 4), (12_000_000, 2))  # tokens at most, and chains of such a corpus
+
 
 class WordChoice(TypedDict):
     """Which words to count, as of `choose_words`."""
@@ -37,7 +39,8 @@ class TopicSettings(TypedDict):
     """Settings of a TopicModel."""
 
     max_topics: int | Literal["grow"]
-    n_sweeps: int
+    detail: Literal["coarse", "medium", "fine"]
+    n_sweeps: int | Literal["auto"]
     n_draws: int
     n_chains: int
     random_state: int
@@ -55,8 +58,13 @@ def fit_topics(
     heldout: float | None,
     out: Path,
     client: Client | None = None,
+    minutes: float | None = None,
+    fewer: bool = False,
 ) -> bool:
-    """Fit a topic model, keep it in `out`, show it; tell whether it got to its end."""
+    """Fit a topic model, keep it in `out`, show it; tell whether it got to its end.
+
+    fewer: there may be fewer chains where one takes long.
+    """
     factor = thinning_named(thinning)
     model, texts = TopicModel(thinning=factor, **settings), None
     with voice.telling(f"reading {path.name}"):
@@ -77,7 +85,19 @@ def fit_topics(
                 )
     say_skipped(voice, corpus.skipped, corpus.first_skipped)
     voice.say("{:,} documents, {:,} words.".format(*counts.counts.shape))
+    n_chains = _affordable(int(counts.counts.sum()))
+    if fewer and n_chains < model.n_chains:
+        model.n_chains = n_chains
+        voice.say(
+            f"{n_chains} chain{'s' * (n_chains > 1)}: a corpus of this size takes long "
+            "(--chains says otherwise)."
+        )
     place = new_run(out, corpus.reading, texts, corpus.names)
-    model.fit(counts, t=corpus.t, out=place, heldout=heldout, client=client)
+    model.fit(counts, t=corpus.t, out=place, heldout=heldout, client=client, minutes=minutes)
     keep_results(model, out)
     return show_run(voice, TopicTerminal(), model, out, corpus.skipped)
+
+
+def _affordable(n_tokens: int) -> int:
+    """Return how many chains a corpus is given unasked: it depends on nothing but its size."""
+    return next((n_chains for most, n_chains in _CHAINS if n_tokens <= most), 1)

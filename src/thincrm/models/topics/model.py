@@ -26,7 +26,8 @@ from thincrm.data.counts import (
 from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.data.notes import note_long_document, refuse_empty
 from thincrm.data.reading.read_counts import same_words
-from thincrm.errors import InvalidInput, check_count
+from thincrm.data.vocabulary import HYPHENED
+from thincrm.errors import InvalidInput, argument, check_count
 from thincrm.inference.dask_cluster import Client
 from thincrm.inference.driver import Watch
 from thincrm.inference.run_log import RunLog
@@ -57,6 +58,7 @@ from thincrm.thinning.member import ThinningFunction
 __all__ = ["TopicModel"]
 
 _PAPER_WIDTHS = (100.0, 200.0, 1e3, 2e3, 1e4)
+_CONCENTRATION = {"coarse": 0.3, "medium": 0.1, "fine": None}  # None: learned
 _MOST_TOPICS = 100_000
 _FIRST_GUESS = 100  # topics to start from when the truncation may grow
 
@@ -87,16 +89,20 @@ class TopicModel(
     max_topics : int or "grow"
         The truncation: more topics than are needed. A warning says when they are all in use;
         "grow" adds topics during warm-up until they are not.
-    n_sweeps : int
-        Sweeps of each chain; the first third is warm-up.
+    n_sweeps : int or "auto"
+        Sweeps of each chain; the first third is warm-up. "auto": as many as it takes until the
+        verdict is a yes (see `fit`'s `minutes`).
     n_draws : int
         Draws kept of each chain, evenly spaced over the rest.
     n_chains : int
         Independent chains.
     n_background : int
         Topics that are always open.
+    detail : "coarse", "medium" or "fine"
+        How finely topics are told apart: the concentration is 0.3, 0.1, or learned. Coarser topics
+        are fewer and come back in another run; finer ones predict a little better.
     concentration : float or None
-        Of the topics' symmetric Dirichlet prior; None: learned.
+        Of the topics' symmetric Dirichlet prior; None: as `detail` says.
     burstiness : float or None
         How strongly a word, once used, repeats in its document: 1 / s, where a topic's words in a
         document are an urn of s balls. 0: not at all, as in the paper; None: learned.
@@ -113,7 +119,8 @@ class TopicModel(
     n_threads : int or None
         None: one per core.
     vectorizer : scikit-learn vectoriser or None
-        Turns texts into counts; None: CountVectorizer(stop_words="english", min_df=2).
+        Turns texts into counts; None: CountVectorizer(stop_words="english", min_df=2), with words
+        like co-operation kept whole.
     quiet : bool
         No progress bar.
 
@@ -156,10 +163,11 @@ class TopicModel(
         likelihood: CountFactor | None = None,
         *,
         max_topics: int | Literal["grow"] = 200,
-        n_sweeps: int = 600,
+        n_sweeps: int | Literal["auto"] = 600,
         n_draws: int = 100,
         n_chains: int = 1,
         n_background: int = 0,
+        detail: Literal["coarse", "medium", "fine"] = "medium",
         concentration: float | None = None,
         burstiness: float | None = None,
         learn: bool = True,
@@ -178,6 +186,7 @@ class TopicModel(
         self.n_draws = n_draws
         self.n_chains = n_chains
         self.n_background = n_background
+        self.detail = detail
         self.concentration = concentration
         self.burstiness = burstiness
         self.learn = learn
@@ -222,6 +231,7 @@ class TopicModel(
         out: str | PathLike[str] | None = None,
         heldout: CountsLike | None = None,
         client: Client | None = None,
+        minutes: float | None = None,
     ) -> Self:
         """Fit to documents X (counts, or texts) with covariates t (numbers or dates).
 
@@ -243,6 +253,9 @@ class TopicModel(
             perplexity so far, and `perplexity()` tells it with its error.
         client : dask.distributed.Client or None
             Run on the workers of its cluster, with the same bits; None: on this machine.
+        minutes : float or None
+            The run ends after so long at most, though not before every chain has kept a draw;
+            None: whenever it is done.
         """
         counts = self._counts(X, reset=True)
         if counts.sum() == 0:
@@ -259,7 +272,7 @@ class TopicModel(
         self.seed_ = seed_of(self.random_state)
         self.counts_, self.heldout_ = hold_out(counts, heldout, self.seed_)
         self._say_what_is_kept()
-        self._start(out, client)
+        self._start(out, client, minutes)
         return self
 
     def _say_what_is_kept(self) -> None:
@@ -268,8 +281,9 @@ class TopicModel(
         n_documents = self.counts_.shape[0]
         chosen = document_sweeps(schedule, n_documents, n_tokens, self.keep_documents)
         if chosen is not None and not self.quiet:
+            n_full = len(chosen.intersection(schedule.kept))
             sys.stderr.write(
-                f"{len(chosen)} of {schedule.n_kept} draws of a chain keep the topics of the "
+                f"{n_full} of {len(schedule.kept)} draws of a chain keep the topics of the "
                 f"{n_documents:,} documents (keep_documents), the others what all have in common.\n"
             )
 
@@ -292,9 +306,7 @@ class TopicModel(
         if is_text(X):
             if reset:
                 chosen = self.vectorizer
-                self.vectorizer_ = (
-                    CountVectorizer(stop_words="english", min_df=2) if chosen is None else chosen
-                )
+                self.vectorizer_ = _plain_vectorizer() if chosen is None else chosen
                 counts = as_counts(self.vectorizer_.fit_transform(X))
                 self.vocabulary_ = pd.Index(self.vectorizer_.get_feature_names_out(), name="word")
                 self.n_features_in_ = counts.shape[1]
@@ -340,7 +352,13 @@ class TopicModel(
             )
         if n_topics <= levy.mass and levy.support == 1.0:
             levy = replace(levy, mass=0.5 * n_topics)  # type: ignore[type-var]
-        likelihood = TopicLikelihood(factor, self.concentration, self.burstiness)
+        if not isinstance(self.detail, str) or self.detail not in _CONCENTRATION:
+            raise InvalidInput(
+                argument("detail"), f" must be coarse, medium or fine, got {self.detail!r}."
+            )
+        chosen = self.concentration
+        concentration = _CONCENTRATION[self.detail] if chosen is None else chosen
+        likelihood = TopicLikelihood(factor, concentration, self.burstiness)
         return Factors(levy, thinning, likelihood, n_topics, n_background)
 
     def _known(self) -> Covariates:
@@ -366,3 +384,9 @@ class TopicModel(
     ) -> Float:
         """Fit, then return the documents' shares of topics."""
         return self.fit(X, y, t=t).transform(X, t=t)
+
+
+def _plain_vectorizer() -> CountVectorizer:
+    """Return scikit-learn's own, but for words with hyphens."""
+    pattern = HYPHENED + r"|\b\w\w+\b"
+    return CountVectorizer(stop_words="english", min_df=2, token_pattern=pattern)

@@ -15,7 +15,7 @@ from thincrm.data.counts import CountMatrix
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, check_between, check_count
 from thincrm.models.curve_shapes import SHAPES, first_last, shape_of
-from thincrm.models.topics.consensus import Consensus
+from thincrm.models.topics.consensus import SIMILARITY, Consensus
 from thincrm.models.topics.documents_kept import with_documents
 from thincrm.models.topics.draw import TopicDraw, match_topics
 from thincrm.numerics.arrays import Float, Int
@@ -43,6 +43,18 @@ class TopicTables:
         """Return, for every draw, the place of each topic in it (-1: not there)."""
         return [match_topics(self.reference, draw)[self.order] for draw in self.draws]
 
+    @cached_property
+    def found(self) -> list[Int]:
+        """Return, for every draw, the place of each topic in it; -1 where what matched is another.
+
+        What is told of a topic (words, curves, shares of words) is told of these draws of all
+        chains, so that bands hold the disagreement of the chains that have it. The last draw, after
+        which topics are named, has all of them.
+        """
+        place_BK = self.consensus(SIMILARITY).place.copy()
+        place_BK[-1] = self.order
+        return list(place_BK)
+
     def consensus(self, similarity: float) -> Consensus:
         """Return in which chains and draws the topics are; remembered, as it takes seconds."""
         if similarity not in self._consensus:
@@ -59,7 +71,7 @@ class TopicTables:
     def aligned(self, values: Callable[[TopicDraw], Float]) -> Float:
         """Return (B, ..., K): a (..., K) array of every draw, topics in order, NaN where absent."""
         out = []
-        for draw, found in zip(self.draws, self.matches, strict=True):
+        for draw, found in zip(self.draws, self.found, strict=True):
             array = values(draw)
             out.append(np.where(found >= 0, array[..., np.maximum(found, 0)], np.nan))
         return np.stack(out)
@@ -69,7 +81,7 @@ class TopicTables:
         """Return the (P, K) topics, averaged over the draws that have them."""
         mean_PK = np.zeros((len(self.vocabulary), self.n_topics))
         seen_K = np.zeros(self.n_topics)
-        for draw, found in zip(self.draws, self.matches, strict=True):
+        for draw, found in zip(self.draws, self.found, strict=True):
             mean_PK[:, found >= 0] += draw.theta[:, found[found >= 0]]
             seen_K += found >= 0
         return np.asarray(mean_PK / seen_K)
@@ -119,7 +131,7 @@ class TopicTables:
             return np.where(found >= 0, rng.beta(hits, np.maximum(total - hits, 1e-9)), np.nan)
 
         theta_BWK = np.stack(
-            [sampled(draw, found) for draw, found in zip(self.draws, self.matches, strict=True)]
+            [sampled(draw, found) for draw, found in zip(self.draws, self.found, strict=True)]
         )
         lower, upper = _band(theta_BWK, level)
         return pd.DataFrame(

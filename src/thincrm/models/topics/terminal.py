@@ -42,10 +42,11 @@ class TopicTerminal(ModelTerminal[TopicModel]):
         open_KT = curves["mean"].to_numpy().reshape(shape)
         n_chains = len({draw.chain for draw in model.draws_})
         where = "chains" if n_chains > 1 else "draws"
-        grid = CurveTable(model.covariates_, "topic", "words", "most probable words", where)
+        grid = CurveTable(model.covariates_, "topic", "words", "most relevant words", where)
         found_K = model.reliability()[where]
         share_K = curves["share"].to_numpy().reshape(shape) @ grid.weight_T
-        words = model.topics(_WORDS).groupby("topic")["word"].agg(lambda w: " ".join(map(str, w)))
+        table = model.topics(_WORDS, order="relevance")
+        words = table.groupby("topic")["word"].agg(lambda w: " ".join(map(str, w)))
         for topic in range(min(shape[0], MOST_ATOMS)):
             size, part = f"{100 * share_K[topic]:.1f} %", float(found_K[topic])
             found = f"{part * n_chains:.0f}/{n_chains}" if n_chains > 1 else f"{100 * part:.0f} %"

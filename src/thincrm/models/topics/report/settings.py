@@ -71,9 +71,15 @@ def topic_settings(model: TopicModel) -> tuple[str, Rows]:
         },
         "topic",
     )
+    fixed = model.concentration
     limits = [
+        [
+            "Detail",
+            model.detail if fixed is None else f"concentration {fixed:g}",
+            "How finely topics are told apart: coarser ones are fewer, and come back more surely.",
+        ],
         ["Most topics", str(model.max_topics), "The truncation; their number is learned below it."],
         ["Always-open topics", str(model.n_background), "Background topics that never close."],
     ]
-    run = run_rows(model.n_sweeps, len(model.draws_), model.n_chains, model.seed_)
+    run = run_rows(model.n_sweeps_, len(model.draws_), model.n_chains, model.seed_)
     return summary(factors[:2], run), [*factors, *limits, *_kept_rows(model), *run]
