@@ -12,16 +12,19 @@ from scipy.stats import qmc
 
 from thincrm.data.covariates import CovariateLike, Covariates, covariates
 from thincrm.errors import InvalidInput, InvalidType, check_positive
-from thincrm.numerics.arrays import Float, Int, Seed, as_generator
+from thincrm.numerics.arrays import Float, Seed, as_generator
+from thincrm.numerics.streams import fresh_key
+from thincrm.numerics.threads import map_blocks
 from thincrm.ports import GateEvidence
 from thincrm.thinning.basis import unit
-from thincrm.thinning.free import move_freely
+from thincrm.thinning.bump_moves import KERNEL_CODES, BumpPrior, Gates, move_bumps
 from thincrm.thinning.kernels import KERNELS, Kernel, length_rule
 from thincrm.thinning.member import ThinningFunction
 
 __all__ = ["Bump", "BumpState", "Window"]
 
 _MARGIN = 3.0  # lengths by which the window reaches past the covariates
+_BLOCK = 8  # atoms that a thread moves at a time
 _LOG_QMC = 14  # log2 of the points of the one integral that has no product form
 
 
@@ -181,22 +184,23 @@ class Bump(ThinningFunction):
     def redraw(
         self, rng: Seed, x: BumpState, evidence: GateEvidence, prepared: Window
     ) -> BumpState:
-        """Move x given the gates, silent ones integrated out (see `free.move_freely`)."""
-        rng = as_generator(rng)
+        """Move x given the gates, silent ones integrated out (see `bump_moves`)."""
+        x_KD = np.ascontiguousarray(np.column_stack([x.location, x.log_length]), float)
+        prior = BumpPrior(
+            KERNEL_CODES[self.kernel], float(np.log(self.height)), prepared.covariates.rows,
+            prepared.scale, prepared.low, prepared.high, float(np.log(self._median)), self._spread,
+        )  # fmt: skip
+        gates = Gates(
+            np.ascontiguousarray(evidence.positive.T), np.ascontiguousarray(evidence.silent.T),
+            np.ascontiguousarray(np.exp(evidence.log_q.T)),
+        )  # fmt: skip
+        key = fresh_key(rng)
 
-        def log_likelihood(x_KD: Float, k: Int) -> Float:
-            log_open = self._log_open(_split(x_KD), prepared, prepared.covariates.rows)
-            return evidence.of_atoms(k).log_likelihood(log_open, _log_shut(log_open))
+        def work(first: int, stop: int) -> None:
+            move_bumps(first, stop, key, prior, gates, x_KD)
 
-        x_KD = move_freely(
-            rng,
-            _join(x),
-            lambda: _join(self.draw(rng, len(x.log_length), prepared)),
-            log_likelihood,
-            lambda x_KD: self.log_prob(_split(x_KD), prepared),
-            [*(prepared.high - prepared.low) / 4, 2.0 * self._spread],
-        )
-        return _split(x_KD)
+        map_blocks(work, len(x_KD), _BLOCK)
+        return BumpState(x_KD[:, :-1], x_KD[:, -1])
 
     def _log_open(self, x: BumpState, prepared: Window, rows_TC: Float) -> Float:
         length_KC = np.exp(x.log_length)[:, None] * prepared.scale
@@ -227,14 +231,6 @@ class Bump(ThinningFunction):
         )
         p_S, p_T = (np.exp(self._log_open(x, prepared, rows)) for rows in (rows_SC, rows_TC))
         return np.stack([np.minimum(row, p_T).mean(1) for row in p_S])
-
-
-def _join(x: BumpState) -> Float:
-    return np.column_stack([x.location, x.log_length])
-
-
-def _split(x_KD: Float) -> BumpState:
-    return BumpState(x_KD[:, :-1], x_KD[:, -1])
 
 
 def _rows(prepared: Window, t: CovariateLike | None) -> Float:
