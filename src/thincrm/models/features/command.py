@@ -24,7 +24,7 @@ __all__ = ["add_commands", "features", "terminal"]
 _EXAMPLES = """\
 Example: thincrm features table.csv --covariate gdp --label country --out run
 
-Example: thincrm features stations.csv --covariate lon --covariate lat --weights real --out run
+Example: thincrm features stations.csv --covariate lon --covariate lat --factors 15 --out run
 """
 
 
@@ -33,6 +33,13 @@ class Weights(StrEnum):
 
     binary = "binary"
     real = "real"
+
+
+class Levels(StrEnum):
+    """What a column's level may be."""
+
+    smooth = "smooth"
+    constant = "constant"
 
 
 class Gates(StrEnum):
@@ -88,6 +95,12 @@ def features(
     weights: Annotated[
         Weights, typer.Option(help="A feature is present or not, or has a weight in each row.")
     ] = Weights.binary,
+    factors: Annotated[
+        int, typer.Option(help="Dense factors that every row uses, beside the features.", min=0)
+    ] = 0,
+    level: Annotated[
+        Levels, typer.Option(help="A column's level follows the covariates, or is one number.")
+    ] = Levels.constant,
     gates: Annotated[
         Gates,
         typer.Option(help="Features are switched for each observation, or for each covariate row."),
@@ -112,6 +125,8 @@ def features(
     settings = work.FeatureSettings(
         max_features=max_features,
         weights=weights.value,
+        n_factors=factors,
+        level=level.value,
         gates=gates.value,
         n_sweeps=sweeps,
         n_draws=draws,

@@ -25,6 +25,8 @@ class FeatureSettings(TypedDict):
 
     max_features: int
     weights: Literal["binary", "real"]
+    n_factors: int
+    level: Literal["smooth", "constant"]
     gates: Literal["observation", "row"]
     n_sweeps: int
     n_draws: int

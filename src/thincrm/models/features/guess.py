@@ -19,7 +19,7 @@ from thincrm.models.features.kernel import Table
 from thincrm.numerics.arrays import Bool, Float, Int
 from thincrm.numerics.joint_diagonal import joint_rotation
 
-__all__ = ["guess_usages", "runs_of"]
+__all__ = ["guess_usages", "guess_weights", "runs_of"]
 
 _MOST_ROWS = 10_000
 _FEWEST_ROWS, _MOST_RUNS = 30, 30
@@ -53,6 +53,22 @@ def guess_usages(table: Table, run_N: Int, n_most: int, background: bool) -> np.
     source_ND = centred_NP @ (rotation_DD @ white_DP).T
     used_ND = np.stack([_cut(source) for source in source_ND.T], axis=1)
     return _orient(used_ND, centred_NP, mean_P, background).astype(np.int8)
+
+
+def guess_weights(table: Table, n_factors: int) -> Float:
+    """Return (N, n_factors) weights of unit size: principal components, holes refilled by them."""
+    seen_NP = table.seen_NP
+    mean_P = table.value_NP.sum(0) / np.maximum(seen_NP.sum(0), 1.0)
+    centred_NP = (table.value_NP - mean_P) * seen_NP
+    filled_NP = centred_NP
+    for _ in range(_STEPS):
+        size_P, direction_PP = np.linalg.eigh(filled_NP.T @ filled_NP / len(filled_NP))
+        direction_PL = direction_PP[:, ::-1][:, :n_factors]
+        share_L = np.maximum(1.0 - np.median(size_P) / np.maximum(size_P[::-1], 1e-12), 0.0)
+        guess_NP = (filled_NP @ direction_PL * share_L[:n_factors]) @ direction_PL.T
+        filled_NP = np.where(seen_NP > 0, centred_NP, guess_NP)
+    size_L = np.maximum(size_P[::-1][:n_factors], 1e-12)
+    return np.asarray(filled_NP @ direction_PL / np.sqrt(size_L))
 
 
 def _within(value_NP: Float, seen_NP: Float, run_N: Int) -> Float:

@@ -94,13 +94,14 @@ def _look(
 def _take(
     shard: FeatureShard, here: _Stripped, message: _Take
 ) -> tuple[FeatureLocal, FeatureEvidence]:
-    local = FeatureLocal(here.local.used.copy(), here.local.weight.copy())
+    old = here.local
+    local = FeatureLocal(old.used.copy(), old.weight.copy(), old.dense)
     look = message.look
     _blocks(
         shard,
         lambda first, stop: take_up(
             first, stop, message.key, message.k, message.j, shard.table, look.pair, here.left_NP,
-            look.a_P, look.b_P, *local,
+            look.a_P, look.b_P, local.used, local.weight,
         ),
     )  # fmt: skip
     return local, evidence_of(shard, local, message.background)

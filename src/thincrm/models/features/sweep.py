@@ -22,17 +22,18 @@ from thincrm.levy.learning import learn, learn_concentration
 from thincrm.levy.special import log_rest
 from thincrm.models.features.kernel import Features, Sums, Table, redraw_rows
 from thincrm.models.features.laws import (
+    DENSE_PRIOR,
     FEATURE_PRIOR,
+    LEVEL_PRIOR,
     NOISE_PRIOR,
-    Prior,
+    RATE_PRIOR,
     draw_features,
     draw_noise,
-    draw_scale,
+    draw_precision,
     squared_error,
 )
 from thincrm.models.features.moves import recombine, renew, turn_over
 from thincrm.models.features.state import (
-    BACKGROUND_PRECISION,
     FeatureEvidence,
     FeatureLocal,
     FeatureProblem,
@@ -40,6 +41,7 @@ from thincrm.models.features.state import (
     FeatureState,
     add_sums,
     hits_in,
+    prior_of,
 )
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.threads import map_blocks
@@ -54,7 +56,7 @@ redraw_usages = redraw_observations
 
 
 def redraw_table(
-    key: np.uint64, shard: FeatureShard, features: Features, used: np.ndarray, weight: Float
+    key: np.uint64, shard: FeatureShard, features: Features, local: FeatureLocal
 ) -> Sums:
     """Redraw gates, usages and weights in place; return the rows' sums."""
     table: Table = shard.table
@@ -62,7 +64,7 @@ def redraw_table(
 
     def work(block: int, _: int) -> Sums:
         sums = Sums.zero(*shape)
-        redraw_rows(cuts[block], cuts[block + 1], key, table, features, used, weight, sums)
+        redraw_rows(cuts[block], cuts[block + 1], key, table, features, *local, sums)
         return sums
 
     return add_sums(map_blocks(work, len(cuts) - 1, 1))
@@ -72,35 +74,56 @@ def redraw_usages_of(
     key: np.uint64, shard: FeatureShard, local: FeatureLocal, features: Features
 ) -> tuple[FeatureLocal, FeatureEvidence]:
     """Redraw which rows use which features, and how strongly, gates summed out."""
-    new = FeatureLocal(local.used.copy(), local.weight.copy())
-    sums = redraw_table(key, shard, features, *new)
+    new = FeatureLocal(*(part.copy() for part in local))
+    sums = redraw_table(key, shard, features, new)
     return new, FeatureEvidence(*sums, hits_in(shard, new.used))
 
 
 def redraw_features(
     rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
 ) -> FeatureState:
-    """Redraw the features and the background."""
+    """Redraw the features, the dense factors and the level, column by column."""
     own = state.own
-    prior_F = np.full(len(own.feature), own.scale)
-    prior_F[problem.n_atoms :] = BACKGROUND_PRECISION
-    return state.with_own(feature=draw_features(rng, state.evidence.sums, own.noise, prior_F))
+    prior_FP = prior_of(problem, own)
+    return state.with_own(feature=draw_features(rng, state.evidence.sums, own.noise, prior_FP))
 
 
 def redraw_variances(
-    rng: np.random.Generator,
-    problem: FeatureProblem,
-    state: FeatureState,
-    noise_prior: Prior = NOISE_PRIOR,
-    feature_prior: Prior = FEATURE_PRIOR,
+    rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
 ) -> FeatureState:
-    """Redraw the variance of every column's noise, and that of the features."""
-    own, facts = state.own, problem.facts
+    """Redraw the variances: of every column's noise, of the features, of factors and level.
+
+    Beside dense factors the noise's precisions are Gamma(1, rate), the rate learned from them all:
+    columns that determine one another have next to none.
+    """
+    own, facts, n_dense = state.own, problem.facts, problem.likelihood.n_dense
+    dense_LP = own.feature[problem.n_atoms : problem.n_atoms + n_dense]
     error_P = squared_error(state.evidence.sums, facts.square_P, own.feature)
-    return state.with_own(
-        noise=draw_noise(rng, facts.seen_P, error_P, noise_prior),
-        scale=draw_scale(rng, own.feature[: problem.n_atoms], feature_prior),
-    )
+    error_P = error_P + own.dense @ dense_LP**2
+    noise = draw_noise(rng, facts.seen_P + n_dense, error_P, (NOISE_PRIOR[0], own.rate))
+    scale = float(draw_precision(rng, own.feature[: problem.n_atoms], FEATURE_PRIOR))
+    if n_dense == 0:
+        rate = own.rate
+    else:
+        shape = RATE_PRIOR[0] + NOISE_PRIOR[0] * noise.size
+        rate = float(rng.gamma(shape) / (RATE_PRIOR[1] + noise.sum()))
+    dense, level = _shrinkage(rng, problem, own.feature, noise)
+    return state.with_own(noise=noise, scale=scale, dense=dense, level=level, rate=rate)
+
+
+def _shrinkage(
+    rng: np.random.Generator, problem: FeatureProblem, feature_FP: Float, noise_P: Float
+) -> tuple[Float, Float]:
+    """Draw the precision of every dense factor, and of every column's slopes and curves."""
+    likelihood, first = problem.likelihood, problem.n_atoms
+    dense_LP = feature_FP[first : first + likelihood.n_dense]
+    dense = draw_precision(rng, dense_LP * np.sqrt(noise_P), DENSE_PRIOR, 1)
+    level: Float = np.ones((2, noise_P.size))
+    if likelihood.n_slopes > 0:
+        part_BP = feature_FP[first + likelihood.n_dense : -1]
+        parts = part_BP[: likelihood.n_slopes], part_BP[likelihood.n_slopes :]
+        level = np.stack([draw_precision(rng, part, LEVEL_PRIOR, 0) for part in parts])
+    return dense, level
 
 
 def gate_evidence(problem: FeatureProblem, state: FeatureState) -> GateEvidence:
@@ -145,6 +168,8 @@ def explore(rng: np.random.Generator, problem: FeatureProblem, state: FeatureSta
     """Try moves of whole features: a few where the table is small, else one of each kind."""
     n_cells = problem.facts.n_rows * problem.facts.seen_P.size
     n_tries = int(np.clip(_SMALL_TABLE // n_cells, 1, _MOST_TRIES))
+    if problem.likelihood.n_dense > 0:
+        n_tries = 1
     for move in (renew, recombine, turn_over) * n_tries:
         state = move(rng, problem, state)
     return state
