@@ -54,10 +54,9 @@ def test_moves_of_whole_features(name):
 
 
 def noise_without_factors(rng, problem, state):
-    """Forget that the factors' entries are in units of the noise."""
-    bare = replace(problem, likelihood=replace(problem.likelihood, n_dense=0))
-    own = state.with_own(dense=np.zeros(0))
-    noise = redraw_variances(rng, bare, own).own.noise
+    """Count the factors' entries among what tells of the noise, and forget their squares."""
+    small = state.with_own(dense=np.zeros(N_DENSE))
+    noise = redraw_variances(rng, problem, small).own.noise
     return redraw_variances(rng, problem, state).with_own(noise=noise)
 
 
@@ -68,8 +67,8 @@ def weights_of_other_rows(rng, problem, state):
     return with_local(problem, moved, rows._replace(dense=np.roll(rows.dense, 1, axis=0)))
 
 
-def half_the_evidence(rng, problem, state):
-    moved = redraw_usages(rng, problem, state.with_own(noise=0.25 * state.own.noise))
+def little_evidence(rng, problem, state):
+    moved = redraw_usages(rng, problem, state.with_own(noise=0.01 * state.own.noise))
     return replace(moved, own=state.own)
 
 
@@ -98,7 +97,7 @@ def old_rate(rng, problem, state):
 TWINS = {
     "noise without factors": {redraw_variances: noise_without_factors},
     "weights of other rows": {redraw_usages: weights_of_other_rows},
-    "half the evidence": {redraw_usages: half_the_evidence},
+    "little evidence": {redraw_usages: little_evidence},
     "level without shrinkage": {redraw_features: level_without_shrinkage},
     "factors without shrinkage": {redraw_features: factors_without_shrinkage},
     "level as a constant": {redraw_usages: level_as_a_constant},
