@@ -91,10 +91,7 @@ REPORT: dict[str, Callable[[], Data]] = {
 
 
 def ours(holed: np.ndarray, t: np.ndarray, seed: int) -> Filled:
-    model = tc.FeatureModel(
-        weights="real", n_factors=15, level="smooth", n_sweeps=200, random_state=seed, quiet=True
-    )
-    model.fit(holed, t=t)
+    model = tc.FeatureModel(random_state=seed, quiet=True).fit(holed, t=t)
     filled = model.impute(holed, t=t)
     return filled.mean, filled.lower, filled.upper
 

@@ -17,7 +17,7 @@ from thincrm.models.features.laws import (
     FEATURE_PRIOR,
     LEVEL_PRIOR,
     NOISE_PRIOR,
-    RATE_PRIOR,
+    RATES,
 )
 from thincrm.models.features.likelihood import FeatureLikelihood
 from thincrm.models.features.state import (
@@ -31,6 +31,7 @@ from thincrm.ports import State
 CURVES = np.column_stack([TIMES, np.cos(3 * TIMES), np.sin(2 * TIMES)])[ROW]  # one is linear
 CONCENTRATION, SHARE, HOLES = 3.0, 0.4, 0.25
 N_FEATURES, N_DENSE, N_COLUMNS = 2, 2, 3
+LEVEL = (1, 2)  # slopes, and curves of one kernel
 
 
 @dataclass(frozen=True)
@@ -56,17 +57,15 @@ class DenseWorld:
         used = (gate_NK & (rng.random((N, K)) < mass_K)).astype(np.int8)
         weight = rng.standard_normal((N, K)) if self.real else np.zeros((N, 0))
         dense = rng.standard_normal((N, L))
-        (scale,), dense_size, (rate,) = (
-            rng.gamma(shape, 1 / rate, size)
-            for (shape, rate), size in ((FEATURE_PRIOR, 1), (DENSE_PRIOR, L), (RATE_PRIOR, 1))
-        )
+        scale = rng.gamma(FEATURE_PRIOR[0], 1 / FEATURE_PRIOR[1])
+        dense_size = rng.gamma(DENSE_PRIOR[0], 1 / DENSE_PRIOR[1], L)
+        rate = rng.choice(RATES)
         noise = rng.gamma(NOISE_PRIOR[0], 1 / rate, P)
-        level = rng.gamma(LEVEL_PRIOR[0], 1 / LEVEL_PRIOR[1], (2, P))
+        level = rng.gamma(LEVEL_PRIOR[0], 1 / LEVEL_PRIOR[1], (len(LEVEL), P))
         feature = rng.standard_normal((K + L + 4, P))
-        feature[:K] /= np.sqrt(scale)
+        feature[:K] /= np.sqrt(scale * noise)
         feature[K : K + L] /= np.sqrt(dense_size[:, None] * noise)
-        feature[K + L] /= np.sqrt(level[0])
-        feature[K + L + 1 : -1] /= np.sqrt(level[1])
+        feature[K + L : -1] /= np.sqrt(np.repeat(level, LEVEL, axis=0))
         feature[-1] /= np.sqrt(BACKGROUND_PRECISION)
         basis = np.column_stack([CURVES, np.ones(N)])
         usage = used * (weight if self.real else 1.0)
@@ -76,7 +75,7 @@ class DenseWorld:
         problem = problem_of(
             as_table(value, TRIALS, self.shared, CURVES), TRIALS, shard_rows=N // self.n_shards,
             levy=BetaProcess(SHARE * K, CONCENTRATION), thinning=self.thinning, prepared=prepared,
-            likelihood=FeatureLikelihood(self.shared, self.real, True, False, L, 1), n_atoms=K,
+            likelihood=FeatureLikelihood(self.shared, self.real, True, False, L, LEVEL), n_atoms=K,
             learn_levy=False,
         )  # fmt: skip
         own = FeatureGlobals(feature, noise, scale, dense_size, level, rate)
@@ -115,7 +114,8 @@ def values_of(world, problem, state):
         "usages": used.sum(),
         "row 0 uses feature 0": used[0, 0],
         "log mass": state.log_mass[0],
-        "features squared": np.log((own.feature[:K] ** 2).sum()),
+        "features squared": np.log((own.noise * own.feature[:K] ** 2).sum()),
+        "log scale": np.log(own.scale),
         "dense weight": dense[0, 0],
         "dense weights squared": (dense**2).sum(),
         "factor": factor[0, 0],

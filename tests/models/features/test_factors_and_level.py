@@ -13,7 +13,7 @@ SMALL = {
     "max_features": 4, "n_sweeps": 90, "n_draws": 30, "random_state": 3, "quiet": True,
     "n_threads": 1,
 }  # fmt: skip
-DENSE = {**SMALL, "weights": "real", "n_factors": 4, "level": "smooth"}
+DENSE = {**SMALL, "n_factors": 4}
 
 
 def world(n_rows=150, seed=0):
@@ -76,12 +76,35 @@ def test_any_number_of_threads_gives_the_same_bits():
     np.testing.assert_array_equal(*(model.draws_[-1].feature for model in found))
 
 
+def test_columns_that_determine_one_another_exactly_are_filled():
+    table, holed, hole, t = world()
+    for one in (table, holed):
+        one[:, 6], one[:, 7] = one[:, 0] + one[:, 1], 3.0
+    holed[5, 6:] = np.nan
+    found = tc.FeatureModel(**DENSE).fit(holed, t=t).impute(holed, t=t)
+    assert np.isfinite(found.mean).all()
+    assert found.mean[5, 7] == 3.0
+    known = hole[:, 6] & ~hole[:, :2].any(axis=1)
+    known[5] = not hole[5, :2].any()
+    np.testing.assert_allclose(found.mean[known, 6], table[known, 6], atol=0.02)
+
+
+def test_one_word_gives_the_papers_model():
+    model = tc.FeatureModel(weights="binary", **SMALL)
+    _, holed, _, t = world()
+    model.values_, model.covariates_ = holed, covariates(t)
+    likelihood = model._factors().likelihood
+    assert (likelihood.real, likelihood.n_dense, likelihood.level) == (False, 0, ())
+    likelihood = model.set_params(weights="real")._factors().likelihood
+    assert (likelihood.real, likelihood.n_dense, len(likelihood.level)) == (True, 4, 3)
+
+
 def test_curves_are_none_where_the_covariate_does_not_vary():
-    assert Curves.of(covariates(np.zeros(5))).n_functions == 0
+    assert Curves.of(covariates(np.zeros(5))).sizes == ()
     t = np.random.default_rng(0).uniform(size=(80, 2))
     curves = Curves.of(covariates(t))
-    assert curves.n_slopes == 2
-    assert curves.at(t).shape == (80, curves.n_functions)
+    assert curves.n_slopes == curves.sizes[0] == 2
+    assert curves.at(t).shape == (80, sum(curves.sizes))
     assert np.abs(curves.at(t)).max() < 5
 
 

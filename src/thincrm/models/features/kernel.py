@@ -18,9 +18,7 @@ g = sum_p w_p A_kp e_p and a = sum_p w_p A_kp^2, the likelihood ratio of z = 1 t
     s = 1:          log LR = g - a / 2
     s ~ N(0, 1):    log LR = log(v) / 2 + v g^2 / 2,  v = 1 / (1 + a),  then s | z = 1 ~ N(v g, v)
 
-A row's dense weights are drawn together: with e the residual without them, over seen cells,
-
-    f ~ N(V sum_p w_p D_p e_p, V),    V = (I + sum_p w_p D_p D_p')^-1
+Beside dense factors their weights are summed out of g and a, and drawn at last (`dense_kernel`).
 """
 
 from __future__ import annotations
@@ -30,10 +28,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from thincrm.models.features.dense_kernel import Dense, dense_of, draw_dense, overlap, sum_out
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.streams import new_stream, uniform
-from thincrm.numerics.variates import gaussian_from_precision, normal
+from thincrm.numerics.variates import normal
 
 __all__ = [
     "Features",
@@ -191,30 +190,32 @@ def redraw_rows(
 ) -> None:  # fmt: skip
     """Redraw, in place, gates, usages and weights of groups [first, stop); add them to `sums`.
 
-    A row's dense weights come first, all at once: rows that start from nothing must not take
-    features for what the factors explain. Then features in order, each given the others. Every
-    group has its own stream.
+    Features come in order, each given the others, the dense weights summed out: else rows that
+    start from nothing would take features for what the factors explain, and keep them. Then the
+    dense weights, all at once. Every group has its own stream.
     """
     n_used, n_columns = used_NK.shape[1], table.value_NP.shape[1]
     real = features.real
     scaled_FP = features.feature_FP * features.precision_P
     square_FP = scaled_FP * features.feature_FP
-    loading_PL = features.feature_FP[n_used : n_used + dense_NL.shape[1]].T.copy()
+    n_dense = dense_NL.shape[1]
+    dense: Dense = dense_of(features.feature_FP, features.precision_P, n_used, n_dense)
+    none_L = np.zeros(n_dense)
     most = 0
     for g in range(first, stop):
         most = max(most, table.start_G[g + 1] - table.start_G[g])
     left_RP, ratio_R = np.empty((most, n_columns)), np.empty(most)
     mean_R, spread_R = np.empty(most), np.empty(most)
+    root_RLL, pull_RL = np.empty((most, n_dense, n_dense)), np.empty((most, n_dense))
+    along_RL = np.empty((most, n_dense))
     for g in range(first, stop):
         state, t = new_stream(key, table.item_G[g]), table.row_G[g]
         begin, end = table.start_G[g], table.start_G[g + 1]
         for n in range(begin, end):
-            residual(table, features, n, used_NK[n], weight_NK[n], dense_NL[n], left_RP[n - begin])
-            if dense_NL.shape[1] > 0:
-                _draw_dense(
-                    state, features.precision_P, loading_PL, table.seen_NP[n], left_RP[n - begin],
-                    dense_NL[n],
-                )  # fmt: skip
+            i = n - begin
+            residual(table, features, n, used_NK[n], weight_NK[n], none_L, left_RP[i])
+            if n_dense > 0:
+                sum_out(dense, table.seen_NP[n], left_RP[i], root_RLL[i], pull_RL[i])
         for k in range(n_used):
             log_open, log_shut = features.log_open_TK[t, k], features.log_shut_TK[t, k]
             log_mass, log_rest = features.log_mass_K[k], features.log_rest_K[k]
@@ -222,6 +223,12 @@ def redraw_rows(
             for n in range(begin, end if log_open > -np.inf else begin):
                 i = n - begin
                 gain, size = _gain(scaled_FP[k], square_FP[k], table.seen_NP[n], left_RP[i])
+                if n_dense > 0:
+                    overlap(dense, k, scaled_FP[k], table.seen_NP[n], root_RLL[i], along_RL[i])
+                    for f in range(n_dense):
+                        gain -= along_RL[i, f] * pull_RL[i, f]
+                        size -= along_RL[i, f] ** 2
+                    size = max(size, 0.0)
                 if used_NK[n, k] != 0:
                     gain += (weight_NK[n, k] if real else 1.0) * size
                 if real:
@@ -249,34 +256,13 @@ def redraw_rows(
                     for p in range(n_columns):
                         change = (old - new) * features.feature_FP[k, p]
                         left_RP[i, p] += change * table.seen_NP[n, p]
+                    if n_dense > 0 and log_open == -np.inf:
+                        overlap(dense, k, scaled_FP[k], table.seen_NP[n], root_RLL[i], along_RL[i])
+                    for f in range(n_dense):
+                        pull_RL[i, f] += (old - new) * along_RL[i, f]
         for n in range(begin, end):
+            draw_dense(state, root_RLL[n - begin], pull_RL[n - begin], dense_NL[n])
             _add_row(table, n, used_NK[n], weight_NK[n], dense_NL[n], real, sums)
-
-
-@compiled
-def _draw_dense(
-    state: np.ndarray, precision_P: np.ndarray, loading_PL: np.ndarray, seen_P: np.ndarray,
-    left_P: np.ndarray, dense_L: np.ndarray,
-) -> None:  # fmt: skip
-    """Redraw a row's dense weights and its residual `left_P`, in place."""
-    n_columns, size = loading_PL.shape
-    matrix_LL, shift_L = np.zeros((size, size)), np.zeros(size)
-    for f in range(size):
-        matrix_LL[f, f] = 1.0
-    for p in range(n_columns):
-        if seen_P[p] == 0.0:
-            continue
-        for f in range(size):
-            left_P[p] += dense_L[f] * loading_PL[p, f]
-        for f in range(size):
-            scaled = precision_P[p] * loading_PL[p, f]
-            shift_L[f] += scaled * left_P[p]
-            for g in range(f, size):
-                matrix_LL[f, g] += scaled * loading_PL[p, g]
-    gaussian_from_precision(state, matrix_LL, shift_L, dense_L)
-    for p in range(n_columns):
-        for f in range(size):
-            left_P[p] -= dense_L[f] * loading_PL[p, f] * seen_P[p]
 
 
 @compiled

@@ -16,11 +16,12 @@ __all__ = [
     "FEATURE_PRIOR",
     "LEVEL_PRIOR",
     "NOISE_PRIOR",
-    "RATE_PRIOR",
+    "RATES",
     "Prior",
     "draw_features",
     "draw_noise",
     "draw_precision",
+    "draw_rate",
 ]
 
 Prior = tuple[float, float]  # Gamma(shape, rate)
@@ -28,7 +29,9 @@ NOISE_PRIOR: Prior = (1.0, 0.1)  # of 1 / sigma_p^2, in units of a column's vari
 FEATURE_PRIOR: Prior = (1.0, 1.0)  # of 1 / sigma_A^2
 DENSE_PRIOR: Prior = (0.5, 0.01)  # of the precision of a dense factor's entries: 0 if not needed
 LEVEL_PRIOR: Prior = (1.0, 0.1)  # of the precisions of a column's slopes and curves
-RATE_PRIOR: Prior = (0.5, 5.0)  # of the noise's rate beside dense factors; its mean is that above
+# the noise's rate beside dense factors: any of these; columns that determine each other exactly
+# would make it vanish if there were no least one
+RATES: Float = 10.0 ** -np.linspace(1.0, 7.0, 25)
 
 
 def draw_features(
@@ -78,6 +81,13 @@ def draw_noise(
     """Draw 1 / sigma_p^2 ~ Gamma(a + cells / 2, b + squared error / 2)."""
     shape, rate = prior
     return np.asarray(rng.gamma(shape + 0.5 * cells_P) / (rate + 0.5 * error_P))
+
+
+def draw_rate(rng: np.random.Generator, noise_P: Float) -> float:
+    """Draw the rate b of 1 / sigma_p^2 ~ Gamma(a, b): any of `RATES`, as likely beforehand."""
+    log_weight = NOISE_PRIOR[0] * noise_P.size * np.log(RATES) - RATES * noise_P.sum()
+    weight = np.exp(log_weight - log_weight.max())
+    return float(rng.choice(RATES, p=weight / weight.sum()))
 
 
 def draw_precision(

@@ -44,7 +44,7 @@ class FeatureLikelihood:
     background: bool = True  # a level for every column
     sure: bool = False  # masses are 1: behind an open gate a feature is used
     n_dense: int = 0  # dense factors: every row uses them, with weights N(0, 1)
-    n_slopes: int = 0  # covariates that the level is linear in; curves and the constant come after
+    level: tuple[int, ...] = ()  # functions of the covariate in the level, see `Curves.sizes`
     support: ClassVar[float] = 1.0
     updates: ClassVar[tuple[Update, ...]] = SWEEP
 

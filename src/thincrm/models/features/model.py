@@ -42,7 +42,7 @@ from thincrm.thinning.member import ThinningFunction
 __all__ = ["MOST_FEATURES", "FeatureModel"]
 
 MOST_FEATURES = 10_000
-_GATES, _WEIGHTS = ("observation", "row"), ("binary", "real")
+_GATES, _WEIGHTS = ("observation", "row"), ("real", "binary")
 _LEVELS = ("smooth", "constant")
 
 
@@ -76,16 +76,18 @@ class FeatureModel(
         covariate a feature is then available to all or to none. Where every observation has its
         own covariate the two are the same. The default lets every observation say something of
         the curve; with shared gates a curve is as uncertain as coins tossed once a covariate.
-    weights : {"binary", "real"}
-        A feature is present or not; or present with a weight s ~ N(0, 1) (beta process factor
-        analysis).
-    n_factors : int
-        Dense factors beside the features: every row uses them with weights N(0, 1), wherever it is.
-        A learned precision each shrinks those that the table does not ask for; there are at most
-        half as many as columns: more could not be told from noise. 0: none.
-    level : {"smooth", "constant"}
+    weights : {"real", "binary"}
+        A feature is present with a weight s ~ N(0, 1) (beta process factor analysis); or it is
+        present or not. "binary" alone gives the paper's model: no dense factors, one level.
+    n_factors : int or None
+        Room for dense factors beside the features: every row uses them with weights N(0, 1),
+        wherever it is. A learned precision each shrinks those that the table does not ask for;
+        there are at most half as many as columns: more could not be told from noise. 0: none.
+        None: 15 with real weights, none with binary ones.
+    level : {"smooth", "constant"} or None
         A column's level follows the covariates, in slopes and smooth curves that are shrunk to none
-        where they are not needed; or it is one number.
+        where they are not needed; or it is one number. None: smooth with real weights, constant
+        with binary ones.
     background : bool
         Learn a level for every column, its mean where no feature is used. False: the level is 0
         in the table's own units, whatever `level` says.
@@ -139,9 +141,9 @@ class FeatureModel(
         thinning: ThinningFunction | None = None,
         *,
         gates: Literal["observation", "row"] = "observation",
-        weights: Literal["binary", "real"] = "binary",
-        n_factors: int = 0,
-        level: Literal["smooth", "constant"] = "constant",
+        weights: Literal["real", "binary"] = "real",
+        n_factors: int | None = None,
+        level: Literal["smooth", "constant"] | None = None,
         background: bool = True,
         max_features: int = 20,
         n_sweeps: int = 600,
@@ -232,7 +234,7 @@ class FeatureModel(
         for name, chosen, known in (
             ("gates", self.gates, _GATES),
             ("weights", self.weights, _WEIGHTS),
-            ("level", self.level, _LEVELS),
+            ("level", self.level or _LEVELS[0], _LEVELS),
         ):
             if chosen not in known:
                 raise InvalidInput(f"{name} must be one of {', '.join(known)}, got {chosen!r}.")
@@ -249,9 +251,9 @@ class FeatureModel(
         if n_features <= levy.mass:
             levy = replace(levy, mass=0.5 * n_features)  # type: ignore[type-var]
         shared = self.gates == "row" and thinning.varies
-        n_dense, n_slopes = self.n_dense_, self.curves_.n_slopes
+        n_dense, level = self.n_dense_, self.curves_.sizes
         likelihood = FeatureLikelihood(
-            shared, self.weights == "real", bool(self.background), False, n_dense, n_slopes
+            shared, self.weights == "real", bool(self.background), False, n_dense, level
         )
         return Factors(levy, thinning, likelihood, n_features)
 

@@ -17,6 +17,7 @@ from thincrm.models.features.state import (
     FeatureShard,
     FeatureState,
     add_evidence,
+    entry_prior,
     evidence_of,
     features_of,
 )
@@ -174,7 +175,7 @@ class Search:
         noise, beside_P = self.state.own.noise, self.partner_P if b_P is None else b_P
         _, parts = self._map(_look, self.stripped, _Look(self.pair, a_P, beside_P))
         pull = np.sum([part[1] for part in parts], axis=0)
-        precision_P = noise * pull[1] + self.state.own.scale
+        precision_P = noise * pull[1] + entry_prior(self.problem, self.state.own)
         return sum(part[0] for part in parts), noise * pull[0] / precision_P, precision_P
 
     def climb(self, row: int, share: float, n_steps: int) -> tuple[Float, Float]:

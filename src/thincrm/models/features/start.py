@@ -118,14 +118,15 @@ def _settled(rng: np.random.Generator, problem: FeatureProblem, run_N: Int | Non
 
     A candidate is what expectation-maximisation makes of the residual of a row; the best of a few
     is added if its marginal likelihood pays for its entries (Laplace's approximation). Sweeps with
-    every gate open let the features already there make room after each addition.
+    every gate open let the features already there make room after each addition. Beside dense
+    factors there is little left to look for: moves of whole features find it.
     """
     always = Always()
     prepared = always.prepare(np.arange(problem.trials.size))
     likelihood = replace(problem.likelihood, sure=False)
     ungated = replace(problem, thinning=always, prepared=prepared, likelihood=likelihood, latest=[])
     state = _guess(rng, ungated, run_N)
-    for _ in range(problem.n_atoms):
+    for _ in range(problem.n_atoms if likelihood.n_dense == 0 else 0):
         unused = np.flatnonzero(~state.evidence.hits.any(axis=0))
         if unused.size == 0:
             break
@@ -233,7 +234,7 @@ def _guess(rng: np.random.Generator, problem: FeatureProblem, run_N: Int | None)
             np.ones(n_columns),
             1.0,
             np.ones(n_dense),
-            np.ones((2, n_columns)),
+            np.ones((len(likelihood.level), n_columns)),
         ),
         log_mass=np.full(n_features, _READY),
         x=problem.thinning.draw(rng, n_features, problem.prepared),

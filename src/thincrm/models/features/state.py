@@ -27,6 +27,7 @@ __all__ = [
     "FeatureShard",
     "FeatureState",
     "add_evidence",
+    "entry_prior",
     "evidence_of",
     "facts_of",
     "features_of",
@@ -70,7 +71,7 @@ class FeatureGlobals:
     noise: Float  # P: 1 / sigma_p^2
     scale: float  # 1 / sigma_A^2
     dense: Float = field(default_factory=lambda: np.ones(0))  # L: tau, see `prior_of`
-    level: Float = field(default_factory=lambda: np.ones((2, 1)))  # 2 x P: of slopes and curves
+    level: Float = field(default_factory=lambda: np.ones((0, 1)))  # S x P: of slopes and curves
     rate: float = NOISE_PRIOR[1]  # of the law of the noise's precisions
 
 
@@ -140,18 +141,29 @@ def features_of(problem: FeatureProblem, state: FeatureState) -> Features:
     )  # fmt: skip
 
 
+def entry_prior(problem: FeatureProblem, own: FeatureGlobals) -> Float:
+    """Return the (P,) precisions of a thinned feature's entries.
+
+    Beside dense factors they are in units of their columns' noise, as the factors' are: a feature
+    that no row uses is then nothing but another unit of noise, also for columns that have little.
+    """
+    if problem.likelihood.n_dense > 0:
+        return np.asarray(own.scale * own.noise)
+    return np.full(own.noise.size, own.scale)
+
+
 def prior_of(problem: FeatureProblem, own: FeatureGlobals) -> Float:
     """Return the (F, P) precisions of the features' entries: all are normal around 0.
 
     A dense factor's entries are in units of their columns' noise, D_lp ~ N(0, sigma_p^2 / tau_l),
     so that no factor makes one column's noise vanish for itself.
     """
-    likelihood, prior_FP = problem.likelihood, np.full(own.feature.shape, own.scale)
-    begin_3 = problem.n_atoms + np.cumsum([0, likelihood.n_dense, likelihood.n_slopes])
-    prior_FP[begin_3[0] : begin_3[1]] = own.dense[:, None] * own.noise
+    n_free, likelihood = problem.n_atoms + own.dense.size, problem.likelihood
+    prior_FP = np.empty(own.feature.shape)
+    prior_FP[: problem.n_atoms] = entry_prior(problem, own)
+    prior_FP[problem.n_atoms : n_free] = own.dense[:, None] * own.noise
     if likelihood.background:
-        prior_FP[begin_3[1] : begin_3[2]] = own.level[0]
-        prior_FP[begin_3[2] : -1] = own.level[1]
+        prior_FP[n_free:-1] = np.repeat(own.level, likelihood.level, axis=0)
         prior_FP[-1] = BACKGROUND_PRECISION
     return prior_FP
 

@@ -76,7 +76,7 @@ class FeatureFiles(Extent, StoredModel):
     ) -> None:
         """Refuse features, noise, masses and curves that this model could not have."""
         n_columns, n_features = self.values_.shape[1], self._factors().n_atoms
-        n_level = (1 + self.curves_.n_functions) * bool(self.background)
+        n_level = (1 + sum(self.curves_.sizes)) * bool(self.background)
         n_rows = n_features + self.n_dense_ + n_level
         floats(found.feature, (n_rows, n_columns), "the features")
         floats(found.noise, (n_columns,), "the noise")
@@ -91,7 +91,7 @@ class FeatureFiles(Extent, StoredModel):
         self._check_features(state.own, state.log_mass, state.x)
         positive(state.own.scale, "the scale of the features")
         floats(state.own.dense, (self.n_dense_,), "the factors' sizes")
-        floats(state.own.level, (2, n_columns), "the level's sizes")
+        floats(state.own.level, (len(self.curves_.sizes), n_columns), "the level's sizes")
         need(np.all(state.own.dense > 0) and np.all(state.own.level > 0), "the precisions")
         positive(state.own.rate, "the noise's rate")
         need(type(state.levy) is type(factors.levy), "the masses' law")

@@ -26,10 +26,10 @@ from thincrm.models.features.laws import (
     FEATURE_PRIOR,
     LEVEL_PRIOR,
     NOISE_PRIOR,
-    RATE_PRIOR,
     draw_features,
     draw_noise,
     draw_precision,
+    draw_rate,
     squared_error,
 )
 from thincrm.models.features.moves import recombine, renew, turn_over
@@ -96,34 +96,36 @@ def redraw_variances(
     Beside dense factors the noise's precisions are Gamma(1, rate), the rate learned from them all:
     columns that determine one another have next to none.
     """
-    own, facts, n_dense = state.own, problem.facts, problem.likelihood.n_dense
-    dense_LP = own.feature[problem.n_atoms : problem.n_atoms + n_dense]
+    own, facts, rate = state.own, problem.facts, state.own.rate
     error_P = squared_error(state.evidence.sums, facts.square_P, own.feature)
-    error_P = error_P + own.dense @ dense_LP**2
-    noise = draw_noise(rng, facts.seen_P + n_dense, error_P, (NOISE_PRIOR[0], own.rate))
-    scale = float(draw_precision(rng, own.feature[: problem.n_atoms], FEATURE_PRIOR))
-    if n_dense == 0:
-        rate = own.rate
+    if problem.likelihood.n_dense == 0:
+        noise = draw_noise(rng, facts.seen_P, error_P, (NOISE_PRIOR[0], rate))
+        scale = draw_precision(rng, own.feature[: problem.n_atoms], FEATURE_PRIOR)
+        dense = own.dense
     else:
-        shape = RATE_PRIOR[0] + NOISE_PRIOR[0] * noise.size
-        rate = float(rng.gamma(shape) / (RATE_PRIOR[1] + noise.sum()))
-    dense, level = _shrinkage(rng, problem, own.feature, noise)
-    return state.with_own(noise=noise, scale=scale, dense=dense, level=level, rate=rate)
+        # entries in units of the noise tell of it too
+        n_free = problem.n_atoms + own.dense.size
+        units_F = np.concatenate([np.full(problem.n_atoms, own.scale), own.dense])
+        error_P = error_P + units_F @ own.feature[:n_free] ** 2
+        noise = draw_noise(rng, facts.seen_P + n_free, error_P, (NOISE_PRIOR[0], rate))
+        rate = draw_rate(rng, noise)
+        entry_FP = own.feature[:n_free] * np.sqrt(noise)
+        scale = draw_precision(rng, entry_FP[: problem.n_atoms], FEATURE_PRIOR)
+        dense = draw_precision(rng, entry_FP[problem.n_atoms :], DENSE_PRIOR, 1)
+    level = _level_precisions(rng, problem, own.feature)
+    return state.with_own(noise=noise, scale=float(scale), dense=dense, level=level, rate=rate)
 
 
-def _shrinkage(
-    rng: np.random.Generator, problem: FeatureProblem, feature_FP: Float, noise_P: Float
-) -> tuple[Float, Float]:
-    """Draw the precision of every dense factor, and of every column's slopes and curves."""
-    likelihood, first = problem.likelihood, problem.n_atoms
-    dense_LP = feature_FP[first : first + likelihood.n_dense]
-    dense = draw_precision(rng, dense_LP * np.sqrt(noise_P), DENSE_PRIOR, 1)
-    level: Float = np.ones((2, noise_P.size))
-    if likelihood.n_slopes > 0:
-        part_BP = feature_FP[first + likelihood.n_dense : -1]
-        parts = part_BP[: likelihood.n_slopes], part_BP[likelihood.n_slopes :]
-        level = np.stack([draw_precision(rng, part, LEVEL_PRIOR, 0) for part in parts])
-    return dense, level
+def _level_precisions(
+    rng: np.random.Generator, problem: FeatureProblem, feature_FP: Float
+) -> Float:
+    """Draw the (S, P) precisions of every column's slopes and of its curves of each kernel."""
+    likelihood = problem.likelihood
+    if not likelihood.level:
+        return np.ones((0, feature_FP.shape[1]))
+    part_BP = feature_FP[problem.n_atoms + likelihood.n_dense : -1]
+    parts = np.split(part_BP, np.cumsum(likelihood.level)[:-1])
+    return np.stack([draw_precision(rng, part, LEVEL_PRIOR, 0) for part in parts])
 
 
 def gate_evidence(problem: FeatureProblem, state: FeatureState) -> GateEvidence:
