@@ -84,7 +84,7 @@ def imputation(n_rows: int) -> None:
             np.column_stack([holed, t])
         )[:, :-1],
         "FeatureModel": lambda: (
-            tc.FeatureModel(n_sweeps=200, random_state=0, quiet=True)
+            tc.FeatureModel(weights="binary", n_sweeps=200, random_state=0, quiet=True)
             .fit(holed, t=t)
             .impute(holed, t=t)
             .mean

@@ -35,9 +35,10 @@ REGRESSIONS: dict[str, Callable[[], object]] = {
     "random forest": lambda: RandomForestRegressor(30, min_samples_leaf=8, random_state=0),
 }
 MODELS: dict[str, Callable[..., object]] = {
-    "exchangeable": lambda **rest: tc.FeatureModel(thinning=tc.Always(), **rest),
-    "thinned, Gaussian process": tc.FeatureModel,
-    "thinned, bump": lambda **rest: tc.FeatureModel(thinning=tc.Bump(), **rest),
+    "exchangeable": lambda **rest: tc.FeatureModel(thinning=tc.Always(), weights="binary", **rest),
+    "thinned, Gaussian process": lambda **rest: tc.FeatureModel(weights="binary", **rest),
+    "default": tc.FeatureModel,
+    "thinned, bump": lambda **rest: tc.FeatureModel(thinning=tc.Bump(), weights="binary", **rest),
     "dependent IBP": tc.DependentIBP,
 }
 MEAN = "mean of all but exchangeable"

@@ -143,7 +143,13 @@ def test_without_a_covariate_there_is_no_activation_to_compare():
 def test_a_feature_model_is_judged_too():
     X = np.random.default_rng(2).standard_normal((40, 5))
     model = FeatureModel(
-        thinning=Always(), max_features=20, n_sweeps=30, n_chains=2, random_state=0, quiet=True
+        thinning=Always(),
+        weights="binary",
+        max_features=20,
+        n_sweeps=30,
+        n_chains=2,
+        random_state=0,
+        quiet=True,
     ).fit(X)
     table = model.diagnostics()
     assert {"log_likelihood", "noise"} <= set(table.index)

@@ -185,7 +185,9 @@ def test_pyldavis_page_stands_alone_and_keeps_words_text(fitted, tmp_path):
 def features():
     value = np.random.default_rng(3).standard_normal((40, 4)) * [1.0, 10.0, 1.0, 1.0]
     table = pd.DataFrame(value, columns=["gdp", "life", "urban", "energy"])
-    model = FeatureModel(max_features=12, n_sweeps=18, n_draws=10, random_state=0, quiet=True)
+    model = FeatureModel(
+        weights="binary", max_features=12, n_sweeps=18, n_draws=10, random_state=0, quiet=True
+    )
     return model.fit(table, t=DATES[:40])
 
 

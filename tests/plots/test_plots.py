@@ -161,7 +161,9 @@ def test_trace_draws_a_line_for_each_chain(model):
 def test_a_feature_model_is_drawn_too():
     X = np.random.default_rng(2).standard_normal((40, 6))
     X[::2] += [6.0, 0.0, -6.0, 0.0, 6.0, 0.0]
-    fitted = tc.FeatureModel(max_features=4, n_sweeps=12, random_state=0, quiet=True)
+    fitted = tc.FeatureModel(
+        weights="binary", max_features=4, n_sweeps=12, random_state=0, quiet=True
+    )
     fitted.fit(X, t=np.repeat(np.arange(10), 4))
     assert plots.features(fitted).child_axes
     assert plots.features(fitted, (2, 3)).child_axes[0].images

@@ -85,7 +85,14 @@ def fitted_features(columns=None, **settings):
     used = rng.random((80, 2)) < np.column_stack([1 - at, at])
     table = pd.DataFrame(used @ feature + 0.3 * rng.normal(size=(80, n_columns)))
     table.columns = range(n_columns) if columns is None else columns
-    chosen = {"max_features": 6, "n_sweeps": 40, "n_draws": 10, "random_state": 3, "quiet": True}
+    chosen = {
+        "weights": "binary",
+        "max_features": 6,
+        "n_sweeps": 40,
+        "n_draws": 10,
+        "random_state": 3,
+        "quiet": True,
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few features are allowed here
         return FeatureModel(**{**chosen, **settings}).fit(table, t=pd.Series(at, name="income"))

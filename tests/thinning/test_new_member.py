@@ -94,7 +94,14 @@ def table():
 
 
 def fit(**more):
-    settings = {"max_features": 4, "n_sweeps": 30, "n_draws": 6, "random_state": 0, "quiet": True}
+    settings = {
+        "weights": "binary",
+        "max_features": 4,
+        "n_sweeps": 30,
+        "n_draws": 6,
+        "random_state": 0,
+        "quiet": True,
+    }
     return tc.FeatureModel(thinning=Slope(), **settings | more)
 
 

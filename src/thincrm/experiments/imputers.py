@@ -68,7 +68,8 @@ def _models(settings: UnSettings, seed: int) -> dict[str, Any]:
         "thinned, Gaussian process": None,  # FeatureModel's own
     }
     found: dict[str, Any] = {
-        name: FeatureModel(thinning=thinning, **shared) for name, thinning in thinnings.items()
+        name: FeatureModel(thinning=thinning, weights="binary", **shared)
+        for name, thinning in thinnings.items()
     }
     return found | {DEPENDENT: DependentIBP(**shared)}
 

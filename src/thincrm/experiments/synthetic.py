@@ -88,6 +88,7 @@ def _recover(truth: Synthetic, settings: SyntheticSettings, seed: int) -> _Found
     model = FeatureModel(
         thinning=ProbitRVM(widths=_WIDTHS, bias_mean=0.0),
         gates="row",
+        weights="binary",
         background=False,
         max_features=settings.max_features,
         n_sweeps=settings.sweeps,

@@ -95,7 +95,7 @@ def with_usages(problem, state, used, weight):
     """Return the state with given usages and weights, added up anew."""
     ends = [shard.first for shard in problem.shards[1:]]
     pairs = zip(np.split(used, ends), np.split(weight, ends), strict=True)
-    local = tuple(FeatureLocal(*pair) for pair in pairs)
+    local = tuple(FeatureLocal(*pair, np.zeros((len(pair[0]), 0))) for pair in pairs)
     background = problem.likelihood.background
     both = zip(problem.shards, local, strict=True)
     parts = [evidence_of(shard, one, background) for shard, one in both]

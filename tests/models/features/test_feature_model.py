@@ -7,7 +7,14 @@ import pytest
 import thincrm as tc
 from thincrm.errors import InvalidInput
 
-SMALL = {"max_features": 6, "n_sweeps": 90, "n_draws": 30, "random_state": 3, "quiet": True}
+SMALL = {
+    "weights": "binary",
+    "max_features": 6,
+    "n_sweeps": 90,
+    "n_draws": 30,
+    "random_state": 3,
+    "quiet": True,
+}
 
 
 def world(n_rows=120, seed=0):
@@ -186,7 +193,7 @@ def test_bad_settings_get_a_sentence():
     table, t, _ = world()
     for settings, sentence in (
         ({"gates": "none"}, "gates must be one of observation, row"),
-        ({"weights": "heavy"}, "weights must be one of binary, real"),
+        ({"weights": "heavy"}, "weights must be one of real, binary"),
         ({"levy": tc.GammaProcess()}, "masses in"),
         ({"max_features": 0}, "max_features must be at least 1"),
     ):

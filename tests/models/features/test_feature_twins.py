@@ -22,7 +22,13 @@ def fitted():
     used = rng.random((t.size, 2)) < 0.5
     table = (used @ FEATURE + 0.3 * rng.standard_normal((t.size, 3))) * [1, 10, 1] + [0, 5, 0]
     model = tc.FeatureModel(
-        max_features=5, n_sweeps=12, n_draws=4, n_threads=1, random_state=3, quiet=True
+        weights="binary",
+        max_features=5,
+        n_sweeps=12,
+        n_draws=4,
+        n_threads=1,
+        random_state=3,
+        quiet=True,
     ).fit(table, t=t)
     last = model.draws_[-1]
     kinds = [

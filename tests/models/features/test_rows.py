@@ -60,7 +60,7 @@ def test_usages_and_cells_are_those_of_the_sum_over_all_usages(row, real):
     rows = Rows(copies(row), 3, real)
     rows.redraw(rng, parts, 60)  # from nowhere near: sixty sweeps of three features
     cells = rows.mean(parts)
-    for found, wanted in ((rows.used.astype(float), use_K), (cells, mean_P)):
+    for found, wanted in ((rows.local.used.astype(float), use_K), (cells, mean_P)):
         error = found.std(0) / np.sqrt(N_ROWS) + 1e-9
         assert np.all(np.abs(found.mean(0) - wanted) < 5 * error)
 
@@ -78,7 +78,7 @@ def test_rows_of_one_shared_gate_open_together():
     parts, rng = features(False), np.random.default_rng(SEED)
     parts = parts._replace(log_mass_K=np.full(3, -1e-12))
     start_G = np.arange(0, 2 * N_ROWS + 1, 2)
-    used, _ = draw_rows(rng, parts, start_G, np.zeros(N_ROWS, int))
+    used, *_ = draw_rows(rng, parts, start_G, np.zeros(N_ROWS, int))
     assert np.array_equal(used[::2], used[1::2])
     share = np.exp(parts.log_open_TK[0])
     error = np.sqrt(share * (1 - share) / N_ROWS)

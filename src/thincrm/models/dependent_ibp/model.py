@@ -46,6 +46,8 @@ class DependentIBP(FeatureModel):
     stores: ClassVar[tuple[type, ...]] = (*FeatureModel.stores, CopulaState)
     thinning = None
     weights = "binary"
+    n_factors = 0
+    level = "constant"
     gates = "observation"
     learn = True
 

@@ -24,15 +24,24 @@ __all__ = ["add_commands", "features", "terminal"]
 _EXAMPLES = """\
 Example: thincrm features table.csv --covariate gdp --label country --out run
 
-Example: thincrm features stations.csv --covariate lon --covariate lat --weights real --out run
+Example: thincrm features stations.csv --covariate lon --covariate lat --out run
+
+Example: thincrm features pixels.csv --covariate year --weights binary --out run
 """
 
 
 class Weights(StrEnum):
     """What a row that uses a feature takes of it."""
 
-    binary = "binary"
     real = "real"
+    binary = "binary"
+
+
+class Levels(StrEnum):
+    """What a column's level may be."""
+
+    smooth = "smooth"
+    constant = "constant"
 
 
 class Gates(StrEnum):
@@ -86,8 +95,24 @@ def features(
         int, typer.Option(help="Truncation: more features than needed.", min=1)
     ] = 20,
     weights: Annotated[
-        Weights, typer.Option(help="A feature is present or not, or has a weight in each row.")
-    ] = Weights.binary,
+        Weights,
+        typer.Option(help="A feature has a weight in each row that uses it, or is present or not."),
+    ] = Weights.real,
+    factors: Annotated[
+        int | None,
+        typer.Option(
+            help="Room for dense factors that every row uses, beside the features.",
+            min=0,
+            show_default="15; binary weights: 0",
+        ),
+    ] = None,
+    level: Annotated[
+        Levels | None,
+        typer.Option(
+            help="A column's level follows the covariates, or is one number.",
+            show_default="smooth; binary weights: constant",
+        ),
+    ] = None,
     gates: Annotated[
         Gates,
         typer.Option(help="Features are switched for each observation, or for each covariate row."),
@@ -113,6 +138,8 @@ def features(
     settings = work.FeatureSettings(
         max_features=max_features,
         weights=weights.value,
+        n_factors=factors,
+        level=None if level is None else level.value,
         gates=gates.value,
         n_sweeps=o.sweeps_named(sweeps),
         n_draws=draws,

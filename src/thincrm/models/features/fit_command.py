@@ -24,7 +24,9 @@ class FeatureSettings(TypedDict):
     """Settings of a FeatureModel."""
 
     max_features: int
-    weights: Literal["binary", "real"]
+    weights: Literal["real", "binary"]
+    n_factors: int | None
+    level: Literal["smooth", "constant"] | None
     gates: Literal["observation", "row"]
     n_sweeps: int | Literal["auto"]
     n_draws: int

@@ -19,7 +19,7 @@ from thincrm.models.features.kernel import Table
 from thincrm.numerics.arrays import Bool, Float, Int
 from thincrm.numerics.joint_diagonal import joint_rotation
 
-__all__ = ["guess_usages", "runs_of"]
+__all__ = ["guess_usages", "guess_weights", "runs_of"]
 
 _MOST_ROWS = 10_000
 _FEWEST_ROWS, _MOST_RUNS = 30, 30
@@ -53,6 +53,31 @@ def guess_usages(table: Table, run_N: Int, n_most: int, background: bool) -> np.
     source_ND = centred_NP @ (rotation_DD @ white_DP).T
     used_ND = np.stack([_cut(source) for source in source_ND.T], axis=1)
     return _orient(used_ND, centred_NP, mean_P, background).astype(np.int8)
+
+
+def guess_weights(table: Table, n_factors: int) -> Float:
+    """Return (N, n_factors) weights of unit size: principal components, holes refilled by them.
+
+    Only components above what unrelated columns give (Marchenko and Pastur 1967); 0 for the others,
+    which would take single columns' noise for factors and let go of it slowly.
+    """
+    seen_NP = table.seen_NP
+    mean_P = table.value_NP.sum(0) / np.maximum(seen_NP.sum(0), 1.0)
+    centred_NP = (table.value_NP - mean_P) * seen_NP
+    spread_P = np.sqrt((centred_NP**2).sum(0) / np.maximum(seen_NP.sum(0), 1.0))
+    centred_NP /= np.where(spread_P > 0, spread_P, 1.0)
+    filled_NP, n_rows = centred_NP, len(centred_NP)
+    edge = (1.0 + np.sqrt(len(mean_P) / n_rows)) ** 2
+    for _ in range(_STEPS):
+        size_P, direction_PP = np.linalg.eigh(filled_NP.T @ filled_NP / n_rows)
+        noise = float(np.median(size_P))
+        kept = np.flatnonzero(size_P > max(edge * noise, 1e-12))[::-1][:n_factors]
+        direction_PD, size_D = direction_PP[:, kept], size_P[kept]
+        guess_NP = (filled_NP @ direction_PD * (1.0 - noise / size_D)) @ direction_PD.T
+        filled_NP = np.where(seen_NP > 0, centred_NP, guess_NP)
+    weight_NL = np.zeros((n_rows, n_factors))
+    weight_NL[:, : kept.size] = filled_NP @ direction_PD / np.sqrt(size_D)
+    return weight_NL
 
 
 def _within(value_NP: Float, seen_NP: Float, run_N: Int) -> Float:

@@ -1,4 +1,9 @@
-"""Rows of a table as sums of features: y_n = sum_k z_nk s_nk A_k + noise, holes left out.
+"""Rows of a table as sums of features, holes left out.
+
+    y_n = sum_k z_nk s_nk A_k + sum_l f_nl D_l + sum_b x_nb C_b + noise
+
+with thinned features A, dense factors D that every row uses with weights f ~ N(0, 1), and a level
+C of known usages x (a constant, functions of the covariate).
 
 A *group* is a run of rows behind one gate: r ~ Bernoulli(p_k); shut, no row of the group uses
 feature k; open, each does with probability pi_k. Given the features, groups are independent, and
@@ -12,6 +17,8 @@ g = sum_p w_p A_kp e_p and a = sum_p w_p A_kp^2, the likelihood ratio of z = 1 t
 
     s = 1:          log LR = g - a / 2
     s ~ N(0, 1):    log LR = log(v) / 2 + v g^2 / 2,  v = 1 / (1 + a),  then s | z = 1 ~ N(v g, v)
+
+Beside dense factors their weights are summed out of g and a, and drawn at last (`dense_kernel`).
 """
 
 from __future__ import annotations
@@ -21,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from thincrm.models.features.dense_kernel import Dense, dense_of, draw_dense, overlap, sum_out
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.streams import new_stream, uniform
@@ -50,12 +58,13 @@ class Table(NamedTuple):
     start_G: np.ndarray  # G + 1: where the groups' rows begin
     row_G: np.ndarray  # G: covariate row of each group
     item_G: np.ndarray  # G: number of each group's random stream
+    basis_NB: np.ndarray  # known usages of the level; the constant comes last
 
 
 class Features(NamedTuple):
-    """What rows are made of. The last F - K features are used by every row with weight 1."""
+    """What rows are made of."""
 
-    feature_FP: Float
+    feature_FP: Float  # K thinned features, L dense factors, B of the level (F = K + L + B)
     precision_P: Float  # 1 / sigma_p^2
     log_open_TK: Float  # log p, at the covariate rows
     log_shut_TK: Float  # log (1 - p)
@@ -67,7 +76,7 @@ class Features(NamedTuple):
 class Sums(NamedTuple):
     """What rows say of the features: sums over the rows that see column p of u_f u_g and u_f y.
 
-    u = z s is a row's usage.
+    u is a row's usage: z s, f, or x.
     """
 
     gram_FFP: np.ndarray  # where f <= g
@@ -98,18 +107,22 @@ def happens(state: np.ndarray, log_odds: float) -> bool:
 @compiled
 def residual(
     table: Table, features: Features, n: int, used_K: np.ndarray, weight_K: np.ndarray,
-    out_P: np.ndarray,
+    dense_L: np.ndarray, out_P: np.ndarray,
 ) -> None:  # fmt: skip
     """Fill `out_P` with y_n minus its features, 0 at holes."""
     n_features, n_columns = features.feature_FP.shape
+    n_free = used_K.size + dense_L.size
     for p in range(n_columns):
         out_P[p] = table.value_NP[n, p]
     for f in range(n_features):
-        usage = 1.0
         if f < used_K.size:
             if used_K[f] == 0:
                 continue
             usage = weight_K[f] if features.real else 1.0
+        elif f < n_free:
+            usage = dense_L[f - used_K.size]
+        else:
+            usage = table.basis_NB[n, f - n_free]
         for p in range(n_columns):
             out_P[p] -= usage * features.feature_FP[f, p] * table.seen_NP[n, p]
 
@@ -143,14 +156,19 @@ def _gain(
 
 @compiled
 def _add_row(
-    table: Table, n: int, used_K: np.ndarray, weight_K: np.ndarray, real: bool, sums: Sums
-) -> None:
+    table: Table, n: int, used_K: np.ndarray, weight_K: np.ndarray, dense_L: np.ndarray,
+    real: bool, sums: Sums,
+) -> None:  # fmt: skip
     """Add row n to the sums: only pairs of features it uses cost anything."""
     n_features, n_columns = sums.cross_FP.shape
+    n_free = used_K.size + dense_L.size
     place, usage, size = np.empty(n_features, np.int64), np.empty(n_features), 0
     for f in range(n_features):
-        if f >= used_K.size:
-            place[size], usage[size] = f, 1.0
+        if f >= n_free:
+            place[size], usage[size] = f, table.basis_NB[n, f - n_free]
+            size += 1
+        elif f >= used_K.size:
+            place[size], usage[size] = f, dense_L[f - used_K.size]
             size += 1
         elif used_K[f] != 0:
             place[size], usage[size] = f, (weight_K[f] if real else 1.0)
@@ -168,26 +186,36 @@ def _add_row(
 @compiled
 def redraw_rows(
     first: int, stop: int, key: np.uint64, table: Table, features: Features,
-    used_NK: np.ndarray, weight_NK: np.ndarray, sums: Sums,
+    used_NK: np.ndarray, weight_NK: np.ndarray, dense_NL: np.ndarray, sums: Sums,
 ) -> None:  # fmt: skip
     """Redraw, in place, gates, usages and weights of groups [first, stop); add them to `sums`.
 
-    Features are visited in order, each given the others. Every group has its own stream.
+    Features come in order, each given the others, the dense weights summed out: else rows that
+    start from nothing would take features for what the factors explain, and keep them. Then the
+    dense weights, all at once. Every group has its own stream.
     """
     n_used, n_columns = used_NK.shape[1], table.value_NP.shape[1]
     real = features.real
     scaled_FP = features.feature_FP * features.precision_P
     square_FP = scaled_FP * features.feature_FP
+    n_dense = dense_NL.shape[1]
+    dense: Dense = dense_of(features.feature_FP, features.precision_P, n_used, n_dense)
+    none_L = np.zeros(n_dense)
     most = 0
     for g in range(first, stop):
         most = max(most, table.start_G[g + 1] - table.start_G[g])
     left_RP, ratio_R = np.empty((most, n_columns)), np.empty(most)
     mean_R, spread_R = np.empty(most), np.empty(most)
+    root_RLL, pull_RL = np.empty((most, n_dense, n_dense)), np.empty((most, n_dense))
+    along_RL = np.empty((most, n_dense))
     for g in range(first, stop):
         state, t = new_stream(key, table.item_G[g]), table.row_G[g]
         begin, end = table.start_G[g], table.start_G[g + 1]
         for n in range(begin, end):
-            residual(table, features, n, used_NK[n], weight_NK[n], left_RP[n - begin])
+            i = n - begin
+            residual(table, features, n, used_NK[n], weight_NK[n], none_L, left_RP[i])
+            if n_dense > 0:
+                sum_out(dense, table.seen_NP[n], left_RP[i], root_RLL[i], pull_RL[i])
         for k in range(n_used):
             log_open, log_shut = features.log_open_TK[t, k], features.log_shut_TK[t, k]
             log_mass, log_rest = features.log_mass_K[k], features.log_rest_K[k]
@@ -195,6 +223,12 @@ def redraw_rows(
             for n in range(begin, end if log_open > -np.inf else begin):
                 i = n - begin
                 gain, size = _gain(scaled_FP[k], square_FP[k], table.seen_NP[n], left_RP[i])
+                if n_dense > 0:
+                    overlap(dense, k, scaled_FP[k], table.seen_NP[n], root_RLL[i], along_RL[i])
+                    for f in range(n_dense):
+                        gain -= along_RL[i, f] * pull_RL[i, f]
+                        size -= along_RL[i, f] ** 2
+                    size = max(size, 0.0)
                 if used_NK[n, k] != 0:
                     gain += (weight_NK[n, k] if real else 1.0) * size
                 if real:
@@ -222,28 +256,36 @@ def redraw_rows(
                     for p in range(n_columns):
                         change = (old - new) * features.feature_FP[k, p]
                         left_RP[i, p] += change * table.seen_NP[n, p]
+                    if n_dense > 0 and log_open == -np.inf:
+                        overlap(dense, k, scaled_FP[k], table.seen_NP[n], root_RLL[i], along_RL[i])
+                    for f in range(n_dense):
+                        pull_RL[i, f] += (old - new) * along_RL[i, f]
         for n in range(begin, end):
-            _add_row(table, n, used_NK[n], weight_NK[n], real, sums)
+            draw_dense(state, root_RLL[n - begin], pull_RL[n - begin], dense_NL[n])
+            _add_row(table, n, used_NK[n], weight_NK[n], dense_NL[n], real, sums)
 
 
 @compiled
 def add_rows(
-    first: int, stop: int, table: Table, used_NK: np.ndarray, weight_NK: np.ndarray, real: bool,
-    sums: Sums,
+    first: int, stop: int, table: Table, used_NK: np.ndarray, weight_NK: np.ndarray,
+    dense_NL: np.ndarray, real: bool, sums: Sums,
 ) -> None:  # fmt: skip
     """Add rows [first, stop) to `sums`."""
     for n in range(first, stop):
-        _add_row(table, n, used_NK[n], weight_NK[n], real, sums)
+        _add_row(table, n, used_NK[n], weight_NK[n], dense_NL[n], real, sums)
 
 
-def as_table(value_NP: Float, trials_T: Int, shared: bool) -> Table:
+def as_table(value_NP: Float, trials_T: Int, shared: bool, curves_NC: Float | None = None) -> Table:
     """Return the table of rows sorted by covariate, NaN at holes.
 
-    One group a covariate if gates are shared, else one a row.
+    One group a covariate if gates are shared, else one a row. curves_NC: what the level depends on
+    beside its constant; None: on nothing.
     """
+    one_N1 = np.ones((len(value_NP), 1))
+    basis_NB = one_N1 if curves_NC is None else np.hstack([curves_NC, one_N1])
     start_G, row_G = np.arange(len(value_NP) + 1), np.repeat(np.arange(trials_T.size), trials_T)
     if shared:
         start_G, row_G = np.concatenate([[0], np.cumsum(trials_T)]), np.arange(trials_T.size)
     hole_NP, item_G = np.isnan(value_NP), np.arange(row_G.size)
     seen_NP = 1.0 - hole_NP
-    return Table(np.where(hole_NP, 0.0, value_NP), seen_NP, start_G, row_G, item_G)
+    return Table(np.where(hole_NP, 0.0, value_NP), seen_NP, start_G, row_G, item_G, basis_NB)

@@ -11,22 +11,38 @@ from thincrm.numerics.streams import fresh_key, new_stream
 from thincrm.numerics.threads import map_blocks
 from thincrm.numerics.variates import gaussian_from_precision
 
-__all__ = ["FEATURE_PRIOR", "NOISE_PRIOR", "Prior", "draw_features", "draw_noise", "draw_scale"]
+__all__ = [
+    "DENSE_PRIOR",
+    "FEATURE_PRIOR",
+    "LEVEL_PRIOR",
+    "NOISE_PRIOR",
+    "RATES",
+    "Prior",
+    "draw_features",
+    "draw_noise",
+    "draw_precision",
+    "draw_rate",
+]
 
 Prior = tuple[float, float]  # Gamma(shape, rate)
 NOISE_PRIOR: Prior = (1.0, 0.1)  # of 1 / sigma_p^2, in units of a column's variance
 FEATURE_PRIOR: Prior = (1.0, 1.0)  # of 1 / sigma_A^2
+DENSE_PRIOR: Prior = (0.5, 0.01)  # of the precision of a dense factor's entries: 0 if not needed
+LEVEL_PRIOR: Prior = (1.0, 0.1)  # of the precisions of a column's slopes and curves
+# the noise's rate beside dense factors: any of these; columns that determine each other exactly
+# would make it vanish if there were no least one
+RATES: Float = 10.0 ** -np.linspace(1.0, 7.0, 25)
 
 
 def draw_features(
-    rng: np.random.Generator, sums: Sums, precision_P: Float, prior_F: Float
+    rng: np.random.Generator, sums: Sums, precision_P: Float, prior_FP: Float
 ) -> Float:
-    """Draw A_.p ~ N(V U'y w_p, V), V = (U'U w_p + diag(prior))^-1, over rows that see column p."""
+    """Draw A_.p ~ N(V U'y w_p, V), V = (U'U w_p + diag(prior_p))^-1, over rows that see p."""
     out_FP: Float = np.empty(sums.cross_FP.shape)
     key = fresh_key(rng)
 
     def work(first: int, stop: int) -> None:
-        _draw_columns(first, stop, key, sums.gram_FFP, sums.cross_FP, precision_P, prior_F, out_FP)
+        _draw_columns(first, stop, key, sums.gram_FFP, sums.cross_FP, precision_P, prior_FP, out_FP)
 
     map_blocks(work, precision_P.size, 16)
     return out_FP
@@ -35,16 +51,16 @@ def draw_features(
 @compiled
 def _draw_columns(
     first: int, stop: int, key: np.uint64, gram_FFP: np.ndarray, cross_FP: np.ndarray,
-    precision_P: np.ndarray, prior_F: np.ndarray, out_FP: np.ndarray,
+    precision_P: np.ndarray, prior_FP: np.ndarray, out_FP: np.ndarray,
 ) -> None:  # fmt: skip
-    size = prior_F.size
+    size = len(prior_FP)
     matrix_FF, shift_F, draw_F = np.empty((size, size)), np.empty(size), np.empty(size)
     for p in range(first, stop):
         for f in range(size):
             shift_F[f] = precision_P[p] * cross_FP[f, p]
             for g in range(f, size):
                 matrix_FF[f, g] = precision_P[p] * gram_FFP[f, g, p]
-            matrix_FF[f, f] += prior_F[f]
+            matrix_FF[f, f] += prior_FP[f, p]
         gaussian_from_precision(new_stream(key, p), matrix_FF, shift_F, draw_F)
         for f in range(size):
             out_FP[f, p] = draw_F[f]
@@ -67,9 +83,19 @@ def draw_noise(
     return np.asarray(rng.gamma(shape + 0.5 * cells_P) / (rate + 0.5 * error_P))
 
 
-def draw_scale(rng: np.random.Generator, feature_KP: Float, prior: Prior = FEATURE_PRIOR) -> float:
-    """Draw 1 / sigma_A^2 ~ Gamma(a + K P / 2, b + sum A^2 / 2)."""
+def draw_rate(rng: np.random.Generator, noise_P: Float) -> float:
+    """Draw the rate b of 1 / sigma_p^2 ~ Gamma(a, b): any of `RATES`, as likely beforehand."""
+    log_weight = NOISE_PRIOR[0] * noise_P.size * np.log(RATES) - RATES * noise_P.sum()
+    weight = np.exp(log_weight - log_weight.max())
+    return float(rng.choice(RATES, p=weight / weight.sum()))
+
+
+def draw_precision(
+    rng: np.random.Generator, entries: Float, prior: Prior, axis: int | None = None
+) -> Float:
+    """Draw precisions of normals along an axis: Gamma(a + n / 2, b + sum of squares / 2)."""
     shape, rate = prior
-    return float(
-        rng.gamma(shape + 0.5 * feature_KP.size) / (rate + 0.5 * float((feature_KP**2).sum()))
-    )
+    square: Float = np.asarray((entries**2).sum(axis))
+    n_each = entries.size if axis is None else entries.shape[axis]
+    size = None if axis is None else square.shape
+    return np.asarray(rng.gamma(shape + 0.5 * n_each, size=size) / (rate + 0.5 * square))

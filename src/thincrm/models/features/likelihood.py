@@ -37,12 +37,14 @@ __all__ = ["FeatureLikelihood"]
 
 @dataclass(frozen=True, slots=True)
 class FeatureLikelihood:
-    """Rows are sums of features: y_n = level + sum_k z_nk s_nk A_k + noise (see `kernel`)."""
+    """Rows are sums: y_n = level + sum_k z_nk s_nk A_k + sum_l f_nl D_l + noise (see `kernel`)."""
 
     shared: bool = False  # one gate a covariate, not one a row
     real: bool = False  # weights s ~ N(0, 1), not 1
     background: bool = True  # a level for every column
     sure: bool = False  # masses are 1: behind an open gate a feature is used
+    n_dense: int = 0  # dense factors: every row uses them, with weights N(0, 1)
+    level: tuple[int, ...] = ()  # functions of the covariate in the level, see `Curves.sizes`
     support: ClassVar[float] = 1.0
     updates: ClassVar[tuple[Update, ...]] = SWEEP
 
@@ -97,10 +99,17 @@ class FeatureLikelihood:
             "noise": float(np.mean(1.0 / own.noise)),
             "scale": 1.0 / own.scale,
         }
+        if self.n_dense > 0:
+            found["n_factors"] = self._n_factors(problem, own)
         for name in ("mass", "concentration", "discount"):
             if hasattr(state.levy, name):
                 found[name] = float(getattr(state.levy, name))
         return found
+
+    def _n_factors(self, problem: FeatureProblem, own: FeatureGlobals) -> int:
+        """Return how many dense factors explain 1 % of some column's variance or more."""
+        dense_LP = own.feature[problem.n_atoms : problem.n_atoms + self.n_dense]
+        return int((dense_LP**2 > 0.01).any(axis=1).sum())
 
     def keep(
         self, problem: FeatureProblem, state: FeatureState, chain: int, sweep: int

@@ -42,7 +42,8 @@ from thincrm.thinning.member import ThinningFunction
 __all__ = ["MOST_FEATURES", "FeatureModel"]
 
 MOST_FEATURES = 10_000
-_GATES, _WEIGHTS = ("observation", "row"), ("binary", "real")
+_GATES, _WEIGHTS = ("observation", "row"), ("real", "binary")
+_LEVELS = ("smooth", "constant")
 
 
 class FeatureModel(
@@ -53,7 +54,8 @@ class FeatureModel(
 ):
     """Rows of a table as sums of features whose use varies with a covariate.
 
-        y_n = level + sum_k z_nk s_nk A_k + noise,    z_nk = gate open at t_n, and used
+        y_n = level(t_n) + sum_k z_nk s_nk A_k + sum_l f_nl D_l + noise,
+        z_nk = gate open at t_n, and used
 
     The number of features is learned. Holes (NaN) are left out of every sum: they are neither
     filled in while fitting nor do they bias it, if it does not depend on what they hold that they
@@ -74,12 +76,21 @@ class FeatureModel(
         covariate a feature is then available to all or to none. Where every observation has its
         own covariate the two are the same. The default lets every observation say something of
         the curve; with shared gates a curve is as uncertain as coins tossed once a covariate.
-    weights : {"binary", "real"}
-        A feature is present or not; or present with a weight s ~ N(0, 1) (beta process factor
-        analysis).
+    weights : {"real", "binary"}
+        A feature is present with a weight s ~ N(0, 1) (beta process factor analysis); or it is
+        present or not. "binary" alone gives the paper's model: no dense factors, one level.
+    n_factors : int or None
+        Room for dense factors beside the features: every row uses them with weights N(0, 1),
+        wherever it is. A learned precision each shrinks those that the table does not ask for;
+        there are at most half as many as columns: more could not be told from noise. 0: none.
+        None: 15 with real weights, none with binary ones.
+    level : {"smooth", "constant"} or None
+        A column's level follows the covariates, in slopes and smooth curves that are shrunk to none
+        where they are not needed; or it is one number. None: smooth with real weights, constant
+        with binary ones.
     background : bool
         Learn a level for every column, its mean where no feature is used. False: the level is 0
-        in the table's own units.
+        in the table's own units, whatever `level` says.
     max_features : int
         The truncation: more features than are needed. A warning says when they are all in use.
     n_sweeps : int or "auto"
@@ -131,7 +142,9 @@ class FeatureModel(
         thinning: ThinningFunction | None = None,
         *,
         gates: Literal["observation", "row"] = "observation",
-        weights: Literal["binary", "real"] = "binary",
+        weights: Literal["real", "binary"] = "real",
+        n_factors: int | None = None,
+        level: Literal["smooth", "constant"] | None = None,
         background: bool = True,
         max_features: int = 20,
         n_sweeps: int | Literal["auto"] = 600,
@@ -147,6 +160,8 @@ class FeatureModel(
         self.thinning = thinning
         self.gates = gates
         self.weights = weights
+        self.n_factors = n_factors
+        self.level = level
         self.background = background
         self.max_features = max_features
         self.n_sweeps = n_sweeps
@@ -225,6 +240,7 @@ class FeatureModel(
         for name, chosen, known in (
             ("gates", self.gates, _GATES),
             ("weights", self.weights, _WEIGHTS),
+            ("level", self.level or _LEVELS[0], _LEVELS),
         ):
             if chosen not in known:
                 raise InvalidInput(f"{name} must be one of {', '.join(known)}, got {chosen!r}.")
@@ -241,7 +257,10 @@ class FeatureModel(
         if n_features <= levy.mass:
             levy = replace(levy, mass=0.5 * n_features)  # type: ignore[type-var]
         shared = self.gates == "row" and thinning.varies
-        likelihood = FeatureLikelihood(shared, self.weights == "real", bool(self.background))
+        n_dense, level = self.n_dense_, self.curves_.sizes
+        likelihood = FeatureLikelihood(
+            shared, self.weights == "real", bool(self.background), False, n_dense, level
+        )
         return Factors(levy, thinning, likelihood, n_features)
 
     def _known(self) -> Covariates:
@@ -249,13 +268,14 @@ class FeatureModel(
         return super()._known()
 
     def _parts(self, known: Covariates) -> Parts:
-        table = self._table(self.values_, known, self.shared_)
+        table = self._table(self.values_, known, self.covariates_.observed(), self.shared_)
         return Parts(shards_of(table, known.trials), facts_of(table))
 
-    def _table(self, value: Float, at: Covariates, shared: bool) -> Table:
+    def _table(self, value: Float, at: Covariates, times: Float, shared: bool) -> Table:
         """Return the rows in standard units, sorted by covariate, holes marked."""
-        standard = self.scale_.standard(value[np.argsort(at.row, kind="stable")])
-        return as_table(standard, at.trials, shared)
+        order = np.argsort(at.row, kind="stable")
+        standard = self.scale_.standard(value[order])
+        return as_table(standard, at.trials, shared, self.curves_.at(times[order]))
 
     def report_page(self, **options: object) -> Page:
         """Return the page of `thincrm.write_report`; it has no options."""

@@ -24,6 +24,7 @@ from thincrm.models.features.state import (
     BACKGROUND_PRECISION,
     FeatureProblem,
     FeatureState,
+    entry_prior,
 )
 from thincrm.numerics.arrays import Float, Int
 
@@ -62,7 +63,7 @@ def renew(
     search = Search(problem, state, k, j)
     row = int(rng.integers(problem.facts.n_rows))
     mean_P, precision_P = search.climb(row, random_share(rng), _STEPS)
-    prior_P = np.full(mean_P.size, state.own.scale)
+    prior_P = entry_prior(problem, state.own)
     new_P = rng.standard_normal(mean_P.size)
     new_P = (
         new_P / np.sqrt(prior_P) if rng.random() < 0.5 else mean_P + new_P / np.sqrt(precision_P)
@@ -94,7 +95,7 @@ def recombine(
     k, j = _pair(rng, in_use)
     a_P, b_P = state.own.feature[k], state.own.feature[j]
     new_a_P, new_b_P = ((a_P + b_P, b_P), (a_P - b_P, b_P), (a_P + b_P, -b_P))[rng.integers(3)]
-    search, prior_P = Search(problem, state, k, j), np.full(a_P.size, state.own.scale)
+    search, prior_P = Search(problem, state, k, j), entry_prior(problem, state.own)
     gain = search.look(new_a_P, new_b_P)[0] - search.look(a_P)[0]
     gain += log_density(new_a_P, 0.0, prior_P) - log_density(a_P, 0.0, prior_P)
     if np.log(rng.random()) < gain:

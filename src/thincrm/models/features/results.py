@@ -17,6 +17,7 @@ from thincrm.levy.special import log_rest
 from thincrm.models.atom_tables import band
 from thincrm.models.base import Model
 from thincrm.models.features.draw import FeatureDraw
+from thincrm.models.features.extent import Extent
 from thincrm.models.features.kernel import Features, Table, as_table
 from thincrm.models.features.rows import Rows, draw_rows, features_at, log_likelihood, row_items
 from thincrm.models.features.tables import FeatureTables
@@ -27,13 +28,13 @@ from thincrm.numerics.threads import using_threads
 
 __all__ = ["FeatureResults"]
 
-_IMPUTE, _TRANSFORM, _PREDICT, _SCORE = 1, 2, 3, 4  # addresses of random streams
+_IMPUTE, _TRANSFORM, _PREDICT, _SCORE, _SAMPLE = 1, 2, 3, 4, 5  # addresses of random streams
 _FIRST_SWEEPS, _SWEEPS = 20, 4  # of new rows under the first draw of a chain, and under others
 _MOST_DRAWS = 100
 _STEPS = 30
 
 
-class FeatureResults(Model):
+class FeatureResults(Extent, Model):
     """Results of a fitted `FeatureModel`."""
 
     covariates_: Covariates
@@ -123,6 +124,28 @@ class FeatureResults(Model):
         mean, low, high = (self.scale_.back(part[back]) for part in (total / count, lower, upper))
         return mean, low, high
 
+    def sample_imputations(
+        self, X: TableLike, t: CovariateLike | None = None, n_samples: int = 5
+    ) -> list[Any]:
+        """Return `n_samples` tables like X, the holes of each drawn anew: multiple imputation.
+
+        Each comes from one of the kept draws, spread evenly over them; holes of a row are drawn
+        together, noise and all. What is computed from each table then varies as it should.
+        """
+        n_samples = check_count("n_samples", n_samples)
+        rows, order = self._rows(X, t)
+        value, back = self._values(X, reset=False), np.argsort(order)
+        hole, out = np.isnan(value), []
+        with using_threads(self.n_threads):
+            for s, i in enumerate(np.linspace(0, len(self.draws_) - 1, n_samples).round()):
+                rng, draw = sweep_generator(self.seed_, _SAMPLE, s), self.draws_[int(i)]
+                features = features_at(draw, self._gate_odds(draw, rows[1]), rows[0].real)
+                rows[0].redraw(rng, features, _FIRST_SWEEPS)
+                noise = rng.standard_normal(value.shape) / np.sqrt(draw.noise)
+                drawn = self.scale_.back((rows[0].mean(features) + noise)[back])
+                out.append(like(X, np.where(hole, drawn, value)))
+        return out
+
     def sample_predictive(self, t: CovariateLike | None = None, n_samples: int = 1) -> Float:
         """Return (n_samples, N, P) new tables at covariates t, in the columns' units.
 
@@ -135,15 +158,15 @@ class FeatureResults(Model):
         known, order = self._grouped(times)
         back = np.argsort(order)
         out = np.empty((n_samples, len(times), len(self.columns_)))
-        nothing = np.full(out.shape[1:], np.nan)
+        nothing, curves = np.full(out.shape[1:], np.nan), self.curves_.at(times[order])
         real = self.weights == "real"
         for s in range(n_samples):
             rng = sweep_generator(self.seed_, _PREDICT, s)
             draw = self.draws_[int(rng.integers(len(self.draws_)))]
             features = features_at(draw, self._gate_odds(draw, known), real)
-            rows = Rows(as_table(nothing, known.trials, self.shared_), draw.n_features, real)
-            start_G, row_G = rows.table.start_G, rows.table.row_G
-            rows.used, rows.weight = draw_rows(rng, features, start_G, row_G)
+            table = as_table(nothing, known.trials, self.shared_, curves)
+            rows = Rows(table, draw.n_features, real, self.n_dense_)
+            rows.local = draw_rows(rng, features, table.start_G, table.row_G, self.n_dense_)
             noise = rng.standard_normal(out.shape[1:]) / np.sqrt(draw.noise)
             out[s] = self.scale_.back((rows.mean(features) + noise)[back])
         return out
@@ -162,7 +185,7 @@ class FeatureResults(Model):
             for i in places:
                 rng, draw = sweep_generator(self.seed_, _SCORE, int(i)), self.draws_[i]
                 features = features_at(draw, self._gate_odds(draw, rows[1]), real)
-                found.append(log_likelihood(rng, table, features, _STEPS))
+                found.append(log_likelihood(rng, table, features, _STEPS, self.n_dense_))
         total = float((logsumexp(found, axis=0) - np.log(len(found))).sum())
         moving = self.scale_.spread_P > 0
         units = table.seen_NP[:, moving].sum(0) @ np.log(self.scale_.spread_P[moving])
@@ -177,7 +200,8 @@ class FeatureResults(Model):
 
     def _times(self, X: TableLike, t: CovariateLike | None, n_rows: int) -> Float:
         """Return the (N, C) encoded covariates of rows."""
-        return times_of(self.covariates_, self.thinning_.varies, X, t, n_rows)
+        varies = self.thinning_.varies or self.curves_.n_slopes > 0
+        return times_of(self.covariates_, varies, X, t, n_rows)
 
     def _grouped(self, times: Float) -> tuple[Covariates, Any]:
         known = covariates(times if self.thinning_.varies else np.zeros(len(times)))
@@ -186,9 +210,9 @@ class FeatureResults(Model):
     def _sorted_rows(self, value: Float, times: Float) -> tuple[tuple[Rows, Covariates], Any]:
         """Return ((rows sorted by covariate, their covariates), the order)."""
         known, order = self._grouped(times)
-        table = self._table(value, known, self.shared_)
+        table = self._table(value, known, times, self.shared_)
         table = table._replace(item_G=row_items(table))
-        rows = Rows(table, self.draws_[0].n_features, self.weights == "real")
+        rows = Rows(table, self.draws_[0].n_features, self.weights == "real", self.n_dense_)
         return (rows, known), order
 
     def _places(self) -> Any:
@@ -230,5 +254,5 @@ class FeatureResults(Model):
     def _values(self, X: TableLike, *, reset: bool) -> Float:
         raise NotImplementedError
 
-    def _table(self, value: Float, at: Covariates, shared: bool) -> Table:
+    def _table(self, value: Float, at: Covariates, times: Float, shared: bool) -> Table:
         raise NotImplementedError

@@ -14,7 +14,7 @@ from scipy.special import log_expit
 from thincrm.levy.special import log_rest
 from thincrm.models.features.draw import FeatureDraw
 from thincrm.models.features.kernel import Features, Table
-from thincrm.models.features.state import FeatureShard
+from thincrm.models.features.state import FeatureLocal, FeatureShard
 from thincrm.models.features.sweep import redraw_table
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.streams import fresh_key
@@ -53,44 +53,50 @@ class Rows:
     Consecutive draws of a chain have nearly the same features, so a few sweeps each are enough.
     """
 
-    def __init__(self, table: Table, n_features: int, real: bool) -> None:
+    def __init__(self, table: Table, n_features: int, real: bool, n_dense: int = 0) -> None:
         self.table, self.real = table, real
         self.shard = FeatureShard(table, np.zeros(0, np.int64))
         n_rows = len(table.value_NP)
-        self.used = np.zeros((n_rows, n_features), np.int8)
-        self.weight = np.zeros((n_rows, n_features if real else 0))
+        self.local = FeatureLocal(
+            np.zeros((n_rows, n_features), np.int8),
+            np.zeros((n_rows, n_features if real else 0)),
+            np.zeros((n_rows, n_dense)),
+        )
 
     def redraw(self, rng: np.random.Generator, features: Features, n_sweeps: int) -> None:
         """Redraw the usages `n_sweeps` times."""
         for _ in range(n_sweeps):
-            redraw_table(fresh_key(rng), self.shard, features, self.used, self.weight)
+            redraw_table(fresh_key(rng), self.shard, features, self.local)
 
     @property
     def usage(self) -> Float:
         """Return the (N, K) usages z s."""
-        return self.used * self.weight if self.real else self.used.astype(float)
+        used, weight, _ = self.local
+        return used * weight if self.real else used.astype(float)
 
     def mean(self, features: Features) -> Float:
         """Return the (N, P) sums of the rows' features."""
-        n_used = self.used.shape[1]
-        background = features.feature_FP[n_used:].sum(0)
-        return np.asarray(self.usage @ features.feature_FP[:n_used] + background)
+        n_used, n_dense = self.local.used.shape[1], self.local.dense.shape[1]
+        n_free, feature_FP = n_used + n_dense, features.feature_FP
+        level_NP = self.table.basis_NB[:, : len(feature_FP) - n_free] @ feature_FP[n_free:]
+        dense_NP = self.local.dense @ feature_FP[n_used:n_free]
+        return np.asarray(self.usage @ feature_FP[:n_used] + dense_NP + level_NP)
 
 
 def draw_rows(
-    rng: np.random.Generator, features: Features, start_G: Int, row_G: Int
-) -> tuple[np.ndarray, Float]:
+    rng: np.random.Generator, features: Features, start_G: Int, row_G: Int, n_dense: int = 0
+) -> FeatureLocal:
     """Draw usages and weights from their prior: gates, then rows behind open ones."""
     n_rows, n_used = int(start_G[-1]), features.log_mass_K.size
     opened_GK = np.log(rng.random((row_G.size, n_used))) < features.log_open_TK[row_G]
     opened_NK = np.repeat(opened_GK, np.diff(start_G), axis=0)
     used = opened_NK & (np.log(rng.random((n_rows, n_used))) < features.log_mass_K)
     weight = rng.standard_normal((n_rows, n_used if features.real else 0))
-    return used.astype(np.int8), weight
+    return FeatureLocal(used.astype(np.int8), weight, rng.standard_normal((n_rows, n_dense)))
 
 
 def log_likelihood(
-    rng: np.random.Generator, table: Table, features: Features, n_steps: int
+    rng: np.random.Generator, table: Table, features: Features, n_steps: int, n_dense: int = 0
 ) -> Float:
     """Return (G,) estimates of log p(seen cells of a group | globals).
 
@@ -98,8 +104,8 @@ def log_likelihood(
     each of `n_steps` powers of the likelihood, from 0 to 1. The exponentials of the estimates are
     unbiased.
     """
-    rows = Rows(table, features.log_mass_K.size, features.real)
-    rows.used, rows.weight = draw_rows(rng, features, table.start_G, table.row_G)
+    rows = Rows(table, features.log_mass_K.size, features.real, n_dense)
+    rows.local = draw_rows(rng, features, table.start_G, table.row_G, n_dense)
     power = np.linspace(0.0, 1.0, n_steps + 1) ** 3
     total_N = 0.5 * (table.seen_NP * np.log(features.precision_P / (2 * np.pi))).sum(1)
     for low, high in pairwise(power):

@@ -9,11 +9,11 @@ from thincrm.inference.updates import log_odds_of
 from thincrm.levy.special import log_rest
 from thincrm.models.features.laws import NOISE_PRIOR
 from thincrm.models.features.state import (
-    BACKGROUND_PRECISION,
     FeatureLocal,
     FeatureProblem,
     FeatureShard,
     FeatureState,
+    prior_of,
 )
 from thincrm.models.features.sweep import gate_evidence
 from thincrm.numerics.arrays import Float
@@ -34,18 +34,19 @@ def _log_table(problem: FeatureProblem, state: FeatureState) -> float:
         log p(y_p | U) = (cells log w_p - w_p y'y + w_p^2 y'U V U'y + log |V| + log |b|) / 2
     """
     facts, noise = problem.facts, state.own.noise
-    prior_F = np.full(len(state.own.feature), state.own.scale)
-    prior_F[problem.n_atoms :] = BACKGROUND_PRECISION
+    prior_FP = prior_of(problem, state.own)
     gram_PFF = np.triu(state.evidence.gram.transpose(2, 0, 1))
     gram_PFF = gram_PFF + np.triu(gram_PFF, 1).transpose(0, 2, 1)
-    root_PFF = np.linalg.cholesky(gram_PFF * noise[:, None, None] + np.diag(prior_F))
+    root_PFF = np.linalg.cholesky(
+        gram_PFF * noise[:, None, None] + prior_FP.T[:, :, None] * np.eye(len(prior_FP))
+    )
     pull_PF = np.linalg.solve(root_PFF, (noise * state.evidence.cross).T[:, :, None])[:, :, 0]
     log_root = np.log(np.diagonal(root_PFF, axis1=1, axis2=2)).sum()
-    shape, rate = NOISE_PRIOR
+    shape, rate = NOISE_PRIOR[0], state.own.rate
     cells_P, square_P = facts.seen_P, facts.square_P
     each_P = (shape + 0.5 * cells_P) * np.log(noise) - noise * (rate + 0.5 * square_P)
     total = each_P.sum() + 0.5 * (pull_PF**2).sum() - log_root
-    return float(total + 0.5 * noise.size * np.log(prior_F).sum())
+    return float(total + 0.5 * np.log(prior_FP).sum())
 
 
 def _log_usages(problem: FeatureProblem, state: FeatureState) -> float:

@@ -17,6 +17,7 @@ from thincrm.models.features.state import (
     FeatureShard,
     FeatureState,
     add_evidence,
+    entry_prior,
     evidence_of,
     features_of,
 )
@@ -94,13 +95,14 @@ def _look(
 def _take(
     shard: FeatureShard, here: _Stripped, message: _Take
 ) -> tuple[FeatureLocal, FeatureEvidence]:
-    local = FeatureLocal(here.local.used.copy(), here.local.weight.copy())
+    old = here.local
+    local = FeatureLocal(old.used.copy(), old.weight.copy(), old.dense)
     look = message.look
     _blocks(
         shard,
         lambda first, stop: take_up(
             first, stop, message.key, message.k, message.j, shard.table, look.pair, here.left_NP,
-            look.a_P, look.b_P, *local,
+            look.a_P, look.b_P, local.used, local.weight,
         ),
     )  # fmt: skip
     return local, evidence_of(shard, local, message.background)
@@ -173,7 +175,7 @@ class Search:
         noise, beside_P = self.state.own.noise, self.partner_P if b_P is None else b_P
         _, parts = self._map(_look, self.stripped, _Look(self.pair, a_P, beside_P))
         pull = np.sum([part[1] for part in parts], axis=0)
-        precision_P = noise * pull[1] + self.state.own.scale
+        precision_P = noise * pull[1] + entry_prior(self.problem, self.state.own)
         return sum(part[0] for part in parts), noise * pull[0] / precision_P, precision_P
 
     def climb(self, row: int, share: float, n_steps: int) -> tuple[Float, Float]:

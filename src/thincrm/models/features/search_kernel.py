@@ -41,7 +41,7 @@ class Pair(NamedTuple):
 @compiled
 def strip(
     first: int, stop: int, k: int, j: int, table: Table, features: Features,
-    used_NK: np.ndarray, weight_NK: np.ndarray, out_NP: np.ndarray,
+    used_NK: np.ndarray, weight_NK: np.ndarray, dense_NL: np.ndarray, out_NP: np.ndarray,
 ) -> None:  # fmt: skip
     """Fill `out_NP` with the residuals, without features k and j, of groups [first, stop)."""
     without_K = np.empty(used_NK.shape[1], used_NK.dtype)
@@ -50,7 +50,7 @@ def strip(
         without_K[k] = 0
         if j >= 0:
             without_K[j] = 0
-        residual(table, features, n, without_K, weight_NK[n], out_NP[n])
+        residual(table, features, n, without_K, weight_NK[n], dense_NL[n], out_NP[n])
 
 
 @compiled

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from thincrm.inference.updates import redraw_activations
-from thincrm.models.features.guess import guess_usages, runs_of
+from thincrm.models.features.guess import guess_usages, guess_weights, runs_of
 from thincrm.models.features.laws import NOISE_PRIOR
 from thincrm.models.features.moves import random_share
 from thincrm.models.features.score import log_score
@@ -44,7 +44,7 @@ __all__ = ["start_state"]
 
 _SEEDS = 6
 _STEPS = 8
-_SETTLE = 5
+_SETTLE, _SETTLE_DENSE = 5, 40
 _CURVES = 10
 _TRIAL = 20  # sweeps of each start
 Score = Callable[[FeatureProblem, FeatureState], float]
@@ -62,6 +62,8 @@ def start_state(
     """
     if len(problem.shards) > 1:
         return _start_on_one(rng, problem)
+    if problem.likelihood.n_dense > 0:
+        return _settled(rng, problem, None)
     run_N = runs_of(problem.trials)
     tried = [_settled(rng, problem, runs) for runs in (run_N, np.zeros_like(run_N))]
     return max(tried, key=lambda state: score(problem, state))
@@ -76,7 +78,7 @@ def _start_on_one(rng: np.random.Generator, problem: FeatureProblem) -> FeatureS
     trials = problem.engine.map(_trials, one, nothing, None)[1][0]
     state = start_state(rng, replace(problem, shards=one, facts=facts, trials=trials, latest=[]))
     likelihood, n_features = problem.likelihood, problem.n_atoms
-    unused = _Room(n_features, likelihood.real, likelihood.background)
+    unused = _Room(n_features, likelihood.real, likelihood.background, problem.likelihood.n_dense)
     local, parts = problem.engine.map(
         _unused, problem.shards, (None,) * len(problem.shards), unused
     )
@@ -99,29 +101,32 @@ class _Room:
     n_features: int
     real: bool
     background: bool
+    n_dense: int
 
 
 def _unused(shard: FeatureShard, local: None, room: _Room) -> tuple[FeatureLocal, FeatureEvidence]:
     """Return rows that use no feature."""
     n_rows = len(shard.table.value_NP)
     used = np.zeros((n_rows, room.n_features), np.int8)
-    new = FeatureLocal(used, np.zeros((n_rows, room.n_features if room.real else 0)))
+    weight = np.zeros((n_rows, room.n_features if room.real else 0))
+    new = FeatureLocal(used, weight, np.zeros((n_rows, room.n_dense)))
     return new, evidence_of(shard, new, room.background)
 
 
-def _settled(rng: np.random.Generator, problem: FeatureProblem, run_N: Int) -> FeatureState:
+def _settled(rng: np.random.Generator, problem: FeatureProblem, run_N: Int | None) -> FeatureState:
     """Return the state that a guess leads to.
 
     A candidate is what expectation-maximisation makes of the residual of a row; the best of a few
     is added if its marginal likelihood pays for its entries (Laplace's approximation). Sweeps with
-    every gate open let the features already there make room after each addition.
+    every gate open let the features already there make room after each addition. Beside dense
+    factors there is little left to look for: moves of whole features find it.
     """
     always = Always()
     prepared = always.prepare(np.arange(problem.trials.size))
     likelihood = replace(problem.likelihood, sure=False)
     ungated = replace(problem, thinning=always, prepared=prepared, likelihood=likelihood, latest=[])
     state = _guess(rng, ungated, run_N)
-    for _ in range(problem.n_atoms):
+    for _ in range(problem.n_atoms if likelihood.n_dense == 0 else 0):
         unused = np.flatnonzero(~state.evidence.hits.any(axis=0))
         if unused.size == 0:
             break
@@ -196,31 +201,41 @@ def _refit(
     use_P = once_P * 0.0 if likelihood.real else twice_P
     if likelihood.background:
         shift_P = (total_P - use_P * vector_P) / np.maximum(seen_P, 1.0)
-        feature[problem.n_atoms :] += shift_P
+        feature[-1] += shift_P
     error_P = search.square_P - 2 * total_P * shift_P + seen_P * shift_P**2
     error_P = error_P - 2 * (once_P - shift_P * use_P) * vector_P + twice_P * vector_P**2
-    shape, rate = NOISE_PRIOR
+    shape, rate = NOISE_PRIOR[0], own.rate
     noise = (shape + 0.5 * seen_P) / (rate + 0.5 * np.maximum(error_P, 0.0))
     return Search(problem, state.with_own(feature=feature, noise=noise), k)
 
 
 def _log_fit(search: Search) -> float:
     """Return the log likelihood of the rows without feature k, and the noise's log prior."""
-    noise, (shape, rate) = search.state.own.noise, NOISE_PRIOR
+    noise, shape, rate = search.state.own.noise, NOISE_PRIOR[0], search.state.own.rate
     seen_P = search.problem.facts.seen_P
     prior = float((shape * np.log(noise) - rate * noise).sum())
     return search.log_bare + 0.5 * float((seen_P * np.log(noise)).sum()) + prior
 
 
-def _guess(rng: np.random.Generator, problem: FeatureProblem, run_N: Int) -> FeatureState:
-    likelihood, n_features = problem.likelihood, problem.n_atoms
-    message = run_N, n_features, likelihood.real, likelihood.background
-    local, parts = problem.engine.map(_guessed, problem.shards, (None,), message)
+def _guess(rng: np.random.Generator, problem: FeatureProblem, run_N: Int | None) -> FeatureState:
+    likelihood, n_features, n_dense = (
+        problem.likelihood,
+        problem.n_atoms,
+        problem.likelihood.n_dense,
+    )
+    room = _Room(n_features, likelihood.real, likelihood.background, n_dense)
+    local, parts = problem.engine.map(_guessed, problem.shards, (None,), (run_N, room))
     evidence = add_evidence(parts)
     n_columns = evidence.cross.shape[1]
     state = State(
         local=local,
-        own=FeatureGlobals(np.zeros(evidence.cross.shape), np.ones(n_columns), 1.0),
+        own=FeatureGlobals(
+            np.zeros(evidence.cross.shape),
+            np.ones(n_columns),
+            1.0,
+            np.ones(n_dense),
+            np.ones((len(likelihood.level), n_columns)),
+        ),
         log_mass=np.full(n_features, _READY),
         x=problem.thinning.draw(rng, n_features, problem.prepared),
         levy=problem.levy,
@@ -228,20 +243,23 @@ def _guess(rng: np.random.Generator, problem: FeatureProblem, run_N: Int) -> Fea
     )
     for update in (redraw_features, redraw_variances) * _SETTLE:
         state = update(rng, problem, state)
-    for update in (redraw_masses, redraw_usages, redraw_features, redraw_variances) * _SETTLE:
+    n_settle = _SETTLE_DENSE if n_dense > 0 else _SETTLE
+    for update in (redraw_masses, redraw_usages, redraw_features, redraw_variances) * n_settle:
         state = update(rng, problem, state)
     return state
 
 
 def _guessed(
-    shard: FeatureShard, local: None, message: tuple[Int, int, bool, bool]
+    shard: FeatureShard, local: None, message: tuple[Int | None, _Room]
 ) -> tuple[FeatureLocal, FeatureEvidence]:
-    """Return guessed usages of the rows."""
-    run_N, n_features, real, background = message
-    n_rows = len(shard.table.value_NP)
-    used = np.zeros((n_rows, n_features), np.int8)
-    if not real:
-        guess = guess_usages(shard.table, run_N, n_features - 1, background)
-        used[:, : guess.shape[1]] = guess
-    new = FeatureLocal(used, np.zeros((n_rows, n_features if real else 0)))
-    return new, evidence_of(shard, new, background)
+    """Return guessed usages of the rows: of dense factors if there are any, else of features."""
+    run_N, room = message
+    new, evidence = _unused(shard, None, room)
+    if run_N is None:
+        new = new._replace(dense=guess_weights(shard.table, room.n_dense))
+    elif not room.real:
+        guess = guess_usages(shard.table, run_N, room.n_features - 1, room.background)
+        new.used[:, : guess.shape[1]] = guess
+    else:
+        return new, evidence
+    return new, evidence_of(shard, new, room.background)

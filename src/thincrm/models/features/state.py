@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from scipy.special import log_expit
 from thincrm.inference.updates import log_odds_of
 from thincrm.levy.special import log_rest
 from thincrm.models.features.kernel import Features, Sums, Table, add_rows
+from thincrm.models.features.laws import NOISE_PRIOR
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.threads import map_blocks
 from thincrm.ports import Problem, State
@@ -26,9 +27,11 @@ __all__ = [
     "FeatureShard",
     "FeatureState",
     "add_evidence",
+    "entry_prior",
     "evidence_of",
     "facts_of",
     "features_of",
+    "prior_of",
     "shards_of",
 ]
 
@@ -57,15 +60,19 @@ class FeatureLocal(NamedTuple):
 
     used: np.ndarray  # N x K, int8: z
     weight: Float  # N x K, or N x 0 where all weights are 1: s, of no meaning where z = 0
+    dense: Float  # N x L: the weights f of the dense factors
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureGlobals:
     """The features, and the variances."""
 
-    feature: Float  # F x P: A, and the background below it
+    feature: Float  # F x P: A, the dense factors and the level below it
     noise: Float  # P: 1 / sigma_p^2
     scale: float  # 1 / sigma_A^2
+    dense: Float = field(default_factory=lambda: np.ones(0))  # L: tau, see `prior_of`
+    level: Float = field(default_factory=lambda: np.ones((0, 1)))  # S x P: of slopes and curves
+    rate: float = NOISE_PRIOR[1]  # of the law of the noise's precisions
 
 
 class FeatureEvidence(NamedTuple):
@@ -120,7 +127,7 @@ def _shard(table: Table, trials_T: Int, first: int, stop: int) -> FeatureShard:
     trials[first:stop] = trials_T[first:stop]
     part = Table(
         table.value_NP[rows], table.seen_NP[rows], start_G - start_G[0], table.row_G[groups],
-        table.item_G[groups],
+        table.item_G[groups], table.basis_NB[rows],
     )  # fmt: skip
     return FeatureShard(part, trials, rows.start)
 
@@ -132,6 +139,33 @@ def features_of(problem: FeatureProblem, state: FeatureState) -> Features:
         own.feature, own.noise, log_expit(log_odds), log_expit(-log_odds), state.log_mass,
         log_rest(state.log_mass), problem.likelihood.real,
     )  # fmt: skip
+
+
+def entry_prior(problem: FeatureProblem, own: FeatureGlobals) -> Float:
+    """Return the (P,) precisions of a thinned feature's entries.
+
+    Beside dense factors they are in units of their columns' noise, as the factors' are: a feature
+    that no row uses is then nothing but another unit of noise, also for columns that have little.
+    """
+    if problem.likelihood.n_dense > 0:
+        return np.asarray(own.scale * own.noise)
+    return np.full(own.noise.size, own.scale)
+
+
+def prior_of(problem: FeatureProblem, own: FeatureGlobals) -> Float:
+    """Return the (F, P) precisions of the features' entries: all are normal around 0.
+
+    A dense factor's entries are in units of their columns' noise, D_lp ~ N(0, sigma_p^2 / tau_l),
+    so that no factor makes one column's noise vanish for itself.
+    """
+    n_free, likelihood = problem.n_atoms + own.dense.size, problem.likelihood
+    prior_FP = np.empty(own.feature.shape)
+    prior_FP[: problem.n_atoms] = entry_prior(problem, own)
+    prior_FP[problem.n_atoms : n_free] = own.dense[:, None] * own.noise
+    if likelihood.background:
+        prior_FP[n_free:-1] = np.repeat(own.level, likelihood.level, axis=0)
+        prior_FP[-1] = BACKGROUND_PRECISION
+    return prior_FP
 
 
 def hits_in(shard: FeatureShard, used: np.ndarray) -> Int:
@@ -147,7 +181,8 @@ def hits_in(shard: FeatureShard, used: np.ndarray) -> Int:
 def evidence_of(shard: FeatureShard, local: FeatureLocal, background: bool) -> FeatureEvidence:
     """Return what given usages say."""
     table, cuts, real = shard.table, shard.blocks(), local.weight.shape[1] > 0
-    shape = local.used.shape[1] + int(background), table.value_NP.shape[1]
+    n_free, n_level = local.used.shape[1] + local.dense.shape[1], table.basis_NB.shape[1]
+    shape = n_free + n_level * int(background), table.value_NP.shape[1]
 
     def work(block: int, _: int) -> Sums:
         sums = Sums.zero(*shape)

@@ -12,6 +12,7 @@ from thincrm.files.checks import floats, is_count, need, places, positive
 from thincrm.inference.run_log import ChainState
 from thincrm.models.codec import pack_words, unpack_words
 from thincrm.models.features.draw import FeatureDraw
+from thincrm.models.features.extent import Extent
 from thincrm.models.features.state import FeatureEvidence, FeatureGlobals, FeatureLocal
 from thincrm.models.file_checks import check_scalars
 from thincrm.models.stored import StoredModel
@@ -23,7 +24,7 @@ __all__ = ["FeatureFiles"]
 _DATA = {"values", "columns", "named", "scale"}
 
 
-class FeatureFiles(StoredModel):
+class FeatureFiles(Extent, StoredModel):
     """Packing and unpacking of `FeatureModel`."""
 
     background: bool
@@ -75,7 +76,9 @@ class FeatureFiles(StoredModel):
     ) -> None:
         """Refuse features, noise, masses and curves that this model could not have."""
         n_columns, n_features = self.values_.shape[1], self._factors().n_atoms
-        floats(found.feature, (n_features + bool(self.background), n_columns), "the features")
+        n_level = (1 + sum(self.curves_.sizes)) * bool(self.background)
+        n_rows = n_features + self.n_dense_ + n_level
+        floats(found.feature, (n_rows, n_columns), "the features")
         floats(found.noise, (n_columns,), "the noise")
         need(np.all(found.noise > 0), "the noise")
         floats(log_mass, (n_features,), "the masses", finite=False)
@@ -83,10 +86,14 @@ class FeatureFiles(StoredModel):
         self.thinning_.check(x, self.prepared_, n_features)
 
     def _check_state(self, place: ChainState) -> None:
-        state, factors = place.state, self._factors()
+        state, factors, n_columns = place.state, self._factors(), self.values_.shape[1]
         need(isinstance(state, State) and isinstance(state.own, FeatureGlobals), "the state")
         self._check_features(state.own, state.log_mass, state.x)
         positive(state.own.scale, "the scale of the features")
+        floats(state.own.dense, (self.n_dense_,), "the factors' sizes")
+        floats(state.own.level, (len(self.curves_.sizes), n_columns), "the level's sizes")
+        need(np.all(state.own.dense > 0) and np.all(state.own.level > 0), "the precisions")
+        positive(state.own.rate, "the noise's rate")
         need(type(state.levy) is type(factors.levy), "the masses' law")
         shards, n_features = self._problem().shards, factors.n_atoms
         need(isinstance(state.local, tuple) and len(state.local) == len(shards), "the usages")
@@ -97,8 +104,9 @@ class FeatureFiles(StoredModel):
             need(local.used.dtype == np.int8, "the usages")
             n_weights = n_features if self.weights == "real" else 0
             floats(local.weight, (n_rows, n_weights), "the weights")
+            floats(local.dense, (n_rows, self.n_dense_), "the factors' weights")
         need(isinstance(state.evidence, FeatureEvidence), "the sums")
-        size, n_columns = state.own.feature.shape
+        size = len(state.own.feature)
         floats(state.evidence.gram, (size, size, n_columns), "the sums")
         floats(state.evidence.cross, (size, n_columns), "the sums")
         self._check_hits(state.evidence.hits)

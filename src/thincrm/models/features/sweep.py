@@ -22,17 +22,18 @@ from thincrm.levy.learning import learn, learn_concentration
 from thincrm.levy.special import log_rest
 from thincrm.models.features.kernel import Features, Sums, Table, redraw_rows
 from thincrm.models.features.laws import (
+    DENSE_PRIOR,
     FEATURE_PRIOR,
+    LEVEL_PRIOR,
     NOISE_PRIOR,
-    Prior,
     draw_features,
     draw_noise,
-    draw_scale,
+    draw_precision,
+    draw_rate,
     squared_error,
 )
 from thincrm.models.features.moves import recombine, renew, turn_over
 from thincrm.models.features.state import (
-    BACKGROUND_PRECISION,
     FeatureEvidence,
     FeatureLocal,
     FeatureProblem,
@@ -40,6 +41,7 @@ from thincrm.models.features.state import (
     FeatureState,
     add_sums,
     hits_in,
+    prior_of,
 )
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.threads import map_blocks
@@ -54,7 +56,7 @@ redraw_usages = redraw_observations
 
 
 def redraw_table(
-    key: np.uint64, shard: FeatureShard, features: Features, used: np.ndarray, weight: Float
+    key: np.uint64, shard: FeatureShard, features: Features, local: FeatureLocal
 ) -> Sums:
     """Redraw gates, usages and weights in place; return the rows' sums."""
     table: Table = shard.table
@@ -62,7 +64,7 @@ def redraw_table(
 
     def work(block: int, _: int) -> Sums:
         sums = Sums.zero(*shape)
-        redraw_rows(cuts[block], cuts[block + 1], key, table, features, used, weight, sums)
+        redraw_rows(cuts[block], cuts[block + 1], key, table, features, *local, sums)
         return sums
 
     return add_sums(map_blocks(work, len(cuts) - 1, 1))
@@ -72,35 +74,58 @@ def redraw_usages_of(
     key: np.uint64, shard: FeatureShard, local: FeatureLocal, features: Features
 ) -> tuple[FeatureLocal, FeatureEvidence]:
     """Redraw which rows use which features, and how strongly, gates summed out."""
-    new = FeatureLocal(local.used.copy(), local.weight.copy())
-    sums = redraw_table(key, shard, features, *new)
+    new = FeatureLocal(*(part.copy() for part in local))
+    sums = redraw_table(key, shard, features, new)
     return new, FeatureEvidence(*sums, hits_in(shard, new.used))
 
 
 def redraw_features(
     rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
 ) -> FeatureState:
-    """Redraw the features and the background."""
+    """Redraw the features, the dense factors and the level, column by column."""
     own = state.own
-    prior_F = np.full(len(own.feature), own.scale)
-    prior_F[problem.n_atoms :] = BACKGROUND_PRECISION
-    return state.with_own(feature=draw_features(rng, state.evidence.sums, own.noise, prior_F))
+    prior_FP = prior_of(problem, own)
+    return state.with_own(feature=draw_features(rng, state.evidence.sums, own.noise, prior_FP))
 
 
 def redraw_variances(
-    rng: np.random.Generator,
-    problem: FeatureProblem,
-    state: FeatureState,
-    noise_prior: Prior = NOISE_PRIOR,
-    feature_prior: Prior = FEATURE_PRIOR,
+    rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
 ) -> FeatureState:
-    """Redraw the variance of every column's noise, and that of the features."""
-    own, facts = state.own, problem.facts
+    """Redraw the variances: of every column's noise, of the features, of factors and level.
+
+    Beside dense factors the noise's precisions are Gamma(1, rate), the rate learned from them all:
+    columns that determine one another have next to none.
+    """
+    own, facts, rate = state.own, problem.facts, state.own.rate
     error_P = squared_error(state.evidence.sums, facts.square_P, own.feature)
-    return state.with_own(
-        noise=draw_noise(rng, facts.seen_P, error_P, noise_prior),
-        scale=draw_scale(rng, own.feature[: problem.n_atoms], feature_prior),
-    )
+    if problem.likelihood.n_dense == 0:
+        noise = draw_noise(rng, facts.seen_P, error_P, (NOISE_PRIOR[0], rate))
+        scale = draw_precision(rng, own.feature[: problem.n_atoms], FEATURE_PRIOR)
+        dense = own.dense
+    else:
+        # entries in units of the noise tell of it too
+        n_free = problem.n_atoms + own.dense.size
+        units_F = np.concatenate([np.full(problem.n_atoms, own.scale), own.dense])
+        error_P = error_P + units_F @ own.feature[:n_free] ** 2
+        noise = draw_noise(rng, facts.seen_P + n_free, error_P, (NOISE_PRIOR[0], rate))
+        rate = draw_rate(rng, noise)
+        entry_FP = own.feature[:n_free] * np.sqrt(noise)
+        scale = draw_precision(rng, entry_FP[: problem.n_atoms], FEATURE_PRIOR)
+        dense = draw_precision(rng, entry_FP[problem.n_atoms :], DENSE_PRIOR, 1)
+    level = _level_precisions(rng, problem, own.feature)
+    return state.with_own(noise=noise, scale=float(scale), dense=dense, level=level, rate=rate)
+
+
+def _level_precisions(
+    rng: np.random.Generator, problem: FeatureProblem, feature_FP: Float
+) -> Float:
+    """Draw the (S, P) precisions of every column's slopes and of its curves of each kernel."""
+    likelihood = problem.likelihood
+    if not likelihood.level:
+        return np.ones((0, feature_FP.shape[1]))
+    part_BP = feature_FP[problem.n_atoms + likelihood.n_dense : -1]
+    parts = np.split(part_BP, np.cumsum(likelihood.level)[:-1])
+    return np.stack([draw_precision(rng, part, LEVEL_PRIOR, 0) for part in parts])
 
 
 def gate_evidence(problem: FeatureProblem, state: FeatureState) -> GateEvidence:
@@ -145,6 +170,8 @@ def explore(rng: np.random.Generator, problem: FeatureProblem, state: FeatureSta
     """Try moves of whole features: a few where the table is small, else one of each kind."""
     n_cells = problem.facts.n_rows * problem.facts.seen_P.size
     n_tries = int(np.clip(_SMALL_TABLE // n_cells, 1, _MOST_TRIES))
+    if problem.likelihood.n_dense > 0:
+        n_tries = 1
     for move in (renew, recombine, turn_over) * n_tries:
         state = move(rng, problem, state)
     return state
