@@ -262,6 +262,7 @@ class TopicModel(
     def _adopt(self, draws: list[TopicDraw], trace: list[dict[str, float]]) -> None:
         super()._adopt(draws, trace)
         self._tables = TopicTables(self.draws_, self.vocabulary_, self.covariates_)
+        self._dater = None
         self._n_features_out = self._tables.n_topics
 
     def _counts(self, X: Documents, *, reset: bool) -> CountMatrix:
