@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 from scipy.special import logsumexp
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
@@ -44,15 +45,24 @@ def guesses(
         n_sweeps=settings.sweeps,
         random_state=seed,
     ).fit(train.counts, t=train.decades)
-    chance = model.predict_time(test.counts, n_draws=N_DRAWS, n_steps=steps(settings))
+    chance = model.predict_time(
+        test.counts, evidence="topics", n_draws=N_DRAWS, n_steps=steps(settings)
+    )
     decades = chance.columns.to_numpy()
     yield DYNAMIC, decades[chance.to_numpy().argmax(axis=1)]
-    yield "dynamic, median", decades[(chance.cumsum(axis=1).to_numpy() < 0.5).sum(axis=1)]
+    yield "dynamic, median", _median(chance)
+    chance = model.predict_time(test.counts)
+    yield "dynamic, and words", decades[chance.to_numpy().argmax(axis=1)]
+    yield "dynamic, and words, median", _median(chance)
     chance = model.predict_time(
-        test.counts, n_draws=_STATIC_DRAWS, n_steps=steps(settings), method="particles"
+        test.counts,
+        evidence="topics",
+        n_draws=_STATIC_DRAWS,
+        n_steps=steps(settings),
+        method="particles",
     )
     yield "dynamic, particles", decades[chance.to_numpy().argmax(axis=1)]
-    chance = model.predict_time(test.counts, n_draws=N_DRAWS, method="cheap")
+    chance = model.predict_time(test.counts, evidence="topics", n_draws=N_DRAWS, method="cheap")
     yield "dynamic, cheap", decades[chance.to_numpy().argmax(axis=1)]
     yield STATIC, _static(train, test, settings, seed)
     others = {
@@ -63,6 +73,11 @@ def guesses(
     }
     for name, classifier in others.items():
         yield name, classifier.fit(train.counts, train.decades).predict(test.counts)
+
+
+def _median(chance: pd.DataFrame) -> Int:
+    below = np.cumsum(chance.to_numpy(), axis=1) < 0.5
+    return np.asarray(chance.columns.to_numpy()[below[:, :-1].sum(axis=1)])
 
 
 def _static(train: Corpus, test: Corpus, settings: Settings, seed: int) -> Int:

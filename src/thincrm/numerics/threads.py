@@ -15,11 +15,12 @@ from contextvars import ContextVar
 from typing import TypeVar
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from thincrm.errors import check_count
 from thincrm.numerics.arrays import Float
 
-__all__ = ["block_ends", "map_blocks", "thread_count", "using_threads"]
+__all__ = ["block_ends", "map_blocks", "one_blas_thread", "thread_count", "using_threads"]
 
 R = TypeVar("R")
 _pool: ContextVar[ThreadPoolExecutor | None] = ContextVar("pool", default=None)
@@ -42,6 +43,16 @@ def using_threads(n_threads: int | None) -> Iterator[int]:
             yield n
         finally:
             _pool.reset(token)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Do linear algebra inside on one thread: then it has the same bits on any number of cores.
+
+    For many small products it is also quicker than threads that wait for each other.
+    """
+    with threadpool_limits(1, "blas"):
+        yield
 
 
 def thread_count() -> int:

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from thincrm.models.topics import predictions
+from thincrm.models.topics import dating, predictions
 from thincrm.models.topics.model import TopicModel
+from thincrm.models.topics.predict.new_documents import DatedTopics
 
 X = np.random.default_rng(0).poisson(1.0, (40, 8))
 YEAR = np.repeat([1900, 1901, 1902, 1903], 10)
@@ -26,7 +28,7 @@ def tables_of(n_draws, seed=2):
 
 @pytest.mark.parametrize(
     ("method", "name"),
-    [("gibbs", "time_chances"), ("particles", "log_likelihood_at"), ("cheap", "cheap_log_score")],
+    [("gibbs", "date_topics"), ("particles", "log_likelihood_at"), ("cheap", "cheap_log_score")],
 )
 def test_dates_are_averaged_over_draws(fitted, monkeypatch, method, name):
     """Gibbs: the mean chance of a draw; the others: chances of the mean likelihood."""
@@ -34,10 +36,15 @@ def test_dates_are_averaged_over_draws(fitted, monkeypatch, method, name):
     chance = np.exp(made_up)
     if method == "gibbs":
         chance /= chance.sum(axis=2, keepdims=True)
-    monkeypatch.setattr(
-        predictions, name, lambda *_: (chance if method == "gibbs" else made_up)[next(given)]
-    )
-    found = fitted.predict_time(NEW, method=method, n_draws=5)
+
+    def draw_says(*arguments):
+        if method != "gibbs":
+            return made_up[next(given)]
+        n_topics = arguments[3].words.shape[1]
+        return DatedTopics(chance[next(given)], sparse.csr_array((len(NEW), n_topics)))
+
+    monkeypatch.setattr(dating, name, draw_says)
+    found = fitted.predict_time(NEW, evidence="topics", method=method, n_draws=5)
     expected = np.zeros((len(NEW), 4))
     for b in range(5):
         expected += chance[b]

@@ -12,7 +12,7 @@ from tiny_documents import (
 
 from thincrm.errors import InvalidInput
 from thincrm.models.topics.predict.dates import log_likelihood_at
-from thincrm.models.topics.predict.new_documents import infer_usage, mean_rates, time_chances
+from thincrm.models.topics.predict.new_documents import date_topics, infer_usage, mean_rates
 from thincrm.models.topics.usage import Usage
 from thincrm.numerics.threads import using_threads
 
@@ -123,7 +123,7 @@ def test_long_documents_do_not_start_in_a_topic_of_a_few_words():
     found = infer_usage(0, documents, log_odds[np.ones(200, int)], draw, 8, known=True)
     assert found[:, 0].min() > 0.5
     expected = softmax(log_likelihood_at(0, documents_of([word]), log_odds, draw, 4000)[0])
-    chances = time_chances(0, documents, log_odds, draw, 40).mean(axis=0)
+    chances = date_topics(0, documents, log_odds, draw, 40).chance.mean(axis=0)
     np.testing.assert_allclose(chances, expected, atol=0.03)
 
 
@@ -149,7 +149,7 @@ def test_chances_of_times_equal_enumeration(word, burstiness):
     words = [enumerate_topics(draw, row, word)[0] for row in draw.log_odds]
     lengths = [length_pmf(draw.usage, row, len(word))[-1] for row in draw.log_odds]
     expected = np.divide(words, lengths)
-    found = time_chances(seed, documents_of([word] * n_copies), draw.log_odds, draw, 200)
+    found = date_topics(seed, documents_of([word] * n_copies), draw.log_odds, draw, 200).chance
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     assert_mean(found, expected / expected.sum(), seed)
 
@@ -158,6 +158,6 @@ def test_chances_of_times_are_uniform_for_empty_and_impossible_documents():
     draw = random_draw(4)
     draw = draw_of([[9, 0, 0], [0, 9, 0], [0, 0, 9], [0, 0, 0]], draw.usage, draw.log_odds, 1e-60)
     log_odds = np.array([[np.inf, -np.inf, 800.0], [-np.inf] * 3, [-800.0, 0.0, np.inf]])
-    found = time_chances(0, documents_of([[], [0, 2], [3]]), log_odds, draw, 8)
+    found = date_topics(0, documents_of([[], [0, 2], [3]]), log_odds, draw, 8).chance
     np.testing.assert_allclose(found[[0, 2]], 1 / 3)
     np.testing.assert_allclose(found[1], [1.0, 0.0, 0.0], atol=1e-6)

@@ -17,7 +17,7 @@ from thincrm.models.topics.factors import GammaNegativeBinomialFactor
 from thincrm.models.topics.predict.dates import cheap_log_score, log_likelihood_at
 from thincrm.models.topics.predict.inputs import mean_words
 from thincrm.models.topics.predict.lengths import log_length
-from thincrm.models.topics.predict.new_documents import infer_usage, mean_rates, time_chances
+from thincrm.models.topics.predict.new_documents import date_topics, infer_usage, mean_rates
 from thincrm.models.topics.usage import Usage
 from thincrm.numerics.threads import using_threads
 
@@ -83,7 +83,7 @@ def test_chances_of_times(word):
     words = [exact(draw, row, word)[0] for row in draw.log_odds]
     lengths = [exact_lengths(draw, row, len(word))[-1] for row in draw.log_odds]
     expected = np.divide(words, lengths)
-    found = time_chances(seed, documents_of([word] * 2000), draw.log_odds, draw, 200)
+    found = date_topics(seed, documents_of([word] * 2000), draw.log_odds, draw, 200).chance
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     assert_mean(found, expected / expected.sum(), seed)
 
@@ -138,4 +138,5 @@ def test_sure_gates_give_no_nan():
     for known in (True, False):
         found = infer_usage(0, documents, log_odds, draw, known=known)
         np.testing.assert_allclose(found.sum(axis=1), 1.0)
-    np.testing.assert_allclose(time_chances(0, documents, log_odds, draw, 8).sum(axis=1), 1.0)
+    chance = date_topics(0, documents, log_odds, draw, 8).chance
+    np.testing.assert_allclose(chance.sum(axis=1), 1.0)

@@ -93,7 +93,7 @@ def test_undated_documents_are_dated(fitted):
     new = np.zeros((3, 12), int)
     new[0, :4], new[1, 4:8] = 6, 6
     for method in ("gibbs", "particles", "cheap"):
-        chance = fitted.predict_time(new, method=method)
+        chance = fitted.predict_time(new, evidence="topics", method=method)
         assert chance.shape == (3, len(np.unique(YEAR)))
         np.testing.assert_allclose(chance.sum(axis=1), 1.0)
         assert chance.columns[chance.iloc[0].to_numpy().argmax()] < 1910
@@ -107,7 +107,7 @@ def test_documents_with_levels_are_read_and_dated():
     assert model.transform(new, t=[1902, 1915])[0].argmax() == early_topic(model)
     np.testing.assert_allclose(model.transform(new).sum(axis=1), 1.0)
     for method in ("gibbs", "particles", "cheap"):
-        chance = model.predict_time(new, method=method, n_draws=3)
+        chance = model.predict_time(new, evidence="topics", method=method, n_draws=3)
         np.testing.assert_allclose(chance.sum(axis=1), 1.0)
         assert chance.columns[chance.iloc[0].to_numpy().argmax()] < 1910
         assert chance.columns[chance.iloc[1].to_numpy().argmax()] > 1908

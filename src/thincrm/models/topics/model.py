@@ -299,6 +299,7 @@ class TopicModel(
         draws = draws[: known[-1] + 1]  # tables are of the last one that keeps documents
         super()._adopt(draws, trace)
         self._tables = TopicTables(self.draws_, self.vocabulary_, self.covariates_)
+        self._dater = None
         self._n_features_out = self._tables.n_topics
 
     def _counts(self, X: Documents, *, reset: bool) -> CountMatrix:

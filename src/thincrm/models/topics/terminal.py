@@ -25,11 +25,13 @@ from thincrm.data.writing import write_csv
 from thincrm.errors import check_between
 from thincrm.models.topics.corpus import read_new_documents
 from thincrm.models.topics.model import TopicModel
-from thincrm.numerics.arrays import Float, Int
+from thincrm.models.topics.predict.dated_documents import DatedDocuments
+from thincrm.numerics.arrays import Int
 
 __all__ = ["TopicTerminal"]
 
 _WORDS = 8
+_REASONS = 4  # words, and topics, that dated a document
 
 
 class TopicTerminal(ModelTerminal[TopicModel]):
@@ -95,13 +97,16 @@ class TopicTerminal(ModelTerminal[TopicModel]):
         how: DocumentColumns,
         level: float,
     ) -> None:
-        """Write the most probable time of each document, with an interval."""
+        """Write the most probable time of each document, an interval, and what speaks for it."""
         check_between("level", level, 0.0, 1.0)
         with command.voice.telling(f"reading {corpus.name}"):
             found = read_new_documents(command.run, model, corpus, how, dated=False)
-        table = _intervals(model.predict_time(found.documents), level).set_axis(found.index)
+        table = _dated(model.date_documents(found.documents), level).set_axis(found.index)
         write_csv(table, command.out, index=True)
-        shown = plain_table(str(found.index.name), "most probable", "probability", "from", "to")
+        unit = str(found.index.name)
+        shown = plain_table(
+            unit, "most probable", "probability", "from", "to", "because of words", "topics"
+        )
         for place, row in table.head(MOST_SHOWN).iterrows():
             shown.add_row(
                 value_text(place),
@@ -109,6 +114,8 @@ class TopicTerminal(ModelTerminal[TopicModel]):
                 f"{row['probability']:.2f}",
                 value_text(row["lower"]),
                 value_text(row["upper"]),
+                value_text(row["words"]),
+                value_text(row["topics"]),
             )
         width = f"intervals of {100 * level:g} %"
         say_written(command.voice, shown, command.out, len(table), width, found.skipped)
@@ -133,20 +140,11 @@ class TopicTerminal(ModelTerminal[TopicModel]):
         }
 
 
-def _intervals(chance: pd.DataFrame, level: float) -> pd.DataFrame:
-    """Return the most probable time of each row, and the quantiles around it."""
-    values: Float = chance.to_numpy()
-    below = np.cumsum(values, axis=1)
-    tail = (1.0 - level) / 2.0
-    last = values.shape[1] - 1
-    low = np.minimum((below < tail).sum(axis=1), last)
-    high = np.minimum((below < 1.0 - tail).sum(axis=1), last)
-    best = values.argmax(axis=1)
-    return pd.DataFrame(
-        {
-            "time": chance.columns[best],
-            "probability": values[np.arange(len(values)), best],
-            "lower": chance.columns[low],
-            "upper": chance.columns[high],
-        }
-    )
+def _dated(dates: DatedDocuments, level: float) -> pd.DataFrame:
+    """Return dates with intervals, and the words and topics that speak most for them."""
+    table = dates.intervals(level)
+    found = dates.evidence(_REASONS)
+    for column, kind in (("words", "word"), ("topics", "topic")):
+        named = found[found["kind"] == kind].groupby("document")["name"]
+        table[column] = named.agg(lambda names: ", ".join(map(str, names))).reindex(table.index)
+    return table.fillna({"words": "", "topics": ""})

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.special import expit, softmax
 
 from thincrm.data.counts import Tokens
@@ -22,7 +24,7 @@ from thincrm.models.topics.predict.lengths import log_length
 from thincrm.models.topics.predict.sweeps import Pairs, dated, undated
 from thincrm.numerics.arrays import ArrayLike, Float, Int, Seed, as_generator
 
-__all__ = ["infer_usage", "mean_rates", "time_chances"]
+__all__ = ["DatedTopics", "date_topics", "infer_usage", "mean_rates"]
 
 
 def infer_usage(
@@ -130,15 +132,30 @@ def mean_rates(
     return np.where(empty_D1, prior_DK, total_DK / (n_sweeps - n_sweeps // 2))
 
 
-def time_chances(
+class DatedTopics(NamedTuple):
+    """What sampling of topics and times together says of new documents.
+
+    Attributes
+    ----------
+    chance : (D, C) float
+        Posterior probabilities of the candidates.
+    used : (D, K) sparse float
+        Posterior probabilities that the document has words of the topic.
+    """
+
+    chance: Float
+    used: sparse.csr_array
+
+
+def date_topics(
     rng: Seed,
     documents: Tokens,
     log_odds_CK: ArrayLike,
     draw: TopicDraw,
     n_sweeps: int = 100,
     items_D: Int | None = None,
-) -> Float:
-    """Return the (D, C) posterior probabilities of the candidates, which are equally likely before.
+) -> DatedTopics:
+    """Date documents by their topics; the candidates are equally likely before.
 
     Gibbs on (z, t): the topics of a document's tokens given its time, then its time given the set
     of topics it uses, gates and usages integrated out of both. The later three quarters of
@@ -154,5 +171,11 @@ def time_chances(
     log_prior_DC = np.where(np.isneginf(log_length_DC), -np.inf, -log_length_DC)
     items_D = np.arange(documents.n_documents) if items_D is None else items_D
     found = undated(as_generator(rng), documents, items_D, log_odds_CK, draw, log_prior_DC)
-    chances = [sum_levels(usage, chance) for _, chance in islice(found, n_sweeps)]
-    return np.asarray(np.mean(chances[n_sweeps // 4 :], axis=0))
+    shape = (documents.n_documents, log_odds_CK.shape[1])
+    chance_DC, used = np.zeros((shape[0], len(log_odds_CK))), sparse.csr_array(shape)
+    first = n_sweeps // 4
+    for (document, topic, _), chance in islice(found, first, n_sweeps):
+        chance_DC += sum_levels(usage, chance)
+        used = used + sparse.csr_array((np.ones(topic.size), (document, topic)), shape=shape)
+    n_kept = n_sweeps - first
+    return DatedTopics(chance_DC / n_kept, sparse.csr_array(used / n_kept))

@@ -40,7 +40,7 @@ def dated(
     if hasattr(model, "feature_names_in_"):  # fitted to a table with names: asked with them
         counts = pd.DataFrame(chosen.toarray(), columns=model.feature_names_in_)
     chance_DC: Float = model.predict_time(
-        counts, known.labels(at[:, None]), n_draws=_DRAWS, n_steps=_STEPS
+        counts, known.labels(at[:, None]), evidence="topics", n_draws=_DRAWS, n_steps=_STEPS
     ).to_numpy()
     chance_DB = np.zeros((len(document), periods.number))
     chance_DB[:, period] = chance_DC

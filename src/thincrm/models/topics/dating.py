@@ -1,0 +1,160 @@
+"""When undated documents were written: by their topics, and by the words that topics leave out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, cast
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from thincrm.data.counts import CountMatrix, Documents, Tokens, tokens
+from thincrm.data.covariates import CovariateLike
+from thincrm.errors import InvalidInput
+from thincrm.models.topics.draw import TopicDraw
+from thincrm.models.topics.predict.dated_documents import DatedDocuments, TopicEvidence
+from thincrm.models.topics.predict.dater import Dater, Method
+from thincrm.models.topics.predict.dates import (
+    cheap_log_score,
+    log_likelihood_at,
+    time_distribution,
+)
+from thincrm.models.topics.predict.evidence import log_topic_evidence, weigh
+from thincrm.models.topics.predict.inputs import document_items
+from thincrm.models.topics.predict.new_documents import date_topics
+from thincrm.models.topics.results import TopicResults
+from thincrm.numerics.arrays import Float
+from thincrm.numerics.streams import sweep_generator
+from thincrm.numerics.threads import using_threads
+
+if TYPE_CHECKING:
+    from thincrm.models.topics.model import TopicModel
+
+__all__ = ["TopicDating"]
+
+_DATES = 2  # address of the random streams
+
+
+class TopicDating(TopicResults):
+    """Dates of documents by a fitted `TopicModel`."""
+
+    draws_: list[TopicDraw]
+    n_threads: int | None
+    _dater: Dater | None
+
+    def _counts(self, X: Documents, *, reset: bool) -> CountMatrix:
+        """Return checked counts of documents."""
+        raise NotImplementedError
+
+    def predict_time(
+        self,
+        X: Documents,
+        candidates: CovariateLike | None = None,
+        *,
+        evidence: Literal["both", "topics"] = "both",
+        method: Literal["gibbs", "particles", "cheap"] = "gibbs",
+        n_draws: int = 5,
+        n_steps: int = 20,
+    ) -> pd.DataFrame:
+        """Return a distribution over dates for each undated document.
+
+        p(t | d) ~ prior(t) exp(a log p(t | topics) + b sum_w x_dw beta_w(t)), where beta_w are
+        smooth curves of the words and a, b are learned from documents of the fit, by fits that did
+        not see them. The first call makes these; later ones are quick.
+
+        Parameters
+        ----------
+        X : (D, P) counts or D texts
+            Documents.
+        candidates : covariates or None
+            Times to choose from, weighed equally; None: the distinct ones of the fit, weighed by
+            its documents.
+        evidence : {"both", "topics"}
+            "topics": p(t | topics) alone, all candidates weighed equally.
+        method : {"gibbs", "particles", "cheap"}
+            How the sum over the topics of a document's words is done: by Gibbs sampling of the
+            topics and the time together, by particles for all times at once (noisier for long
+            documents), or not at all (a plug-in multinomial: quick, and too sure of itself).
+        n_draws : int
+            Draws averaged over.
+        n_steps : int
+            Gibbs sweeps, or particles, per document and draw. With evidence="topics" give more of
+            both: 20 and 100.
+        """
+        check_is_fitted(self)
+        if method not in ("gibbs", "particles", "cheap"):
+            raise InvalidInput(f"method must be 'gibbs', 'particles' or 'cheap', got {method!r}.")
+        if evidence not in ("both", "topics"):
+            raise InvalidInput(f"evidence must be 'both' or 'topics', got {evidence!r}.")
+        how = Method(method, n_draws, n_steps)
+        if evidence == "both":
+            return self._date(X, candidates, how).chance
+        counts = self._counts(X, reset=False)
+        times = self._candidates(candidates)
+        chance, _ = self.chances_by_topics(tokens(counts), times, how)
+        return pd.DataFrame(chance, columns=self.covariates_.labels(times), index=_index(X))
+
+    def date_documents(
+        self,
+        X: Documents,
+        candidates: CovariateLike | None = None,
+        *,
+        n_draws: int = 5,
+        n_steps: int = 20,
+    ) -> DatedDocuments:
+        """Date documents, and tell which words and topics did it; arguments as of `predict_time`.
+
+        The result has `.chance` (what `predict_time` returns), `.intervals(level)` and
+        `.evidence(n)`.
+        """
+        check_is_fitted(self)
+        return self._date(X, candidates, Method("gibbs", n_draws, n_steps))
+
+    def _date(self, X: Documents, candidates: CovariateLike | None, how: Method) -> DatedDocuments:
+        counts, times = self._counts(X, reset=False), self._candidates(candidates)
+        if self._dater is None:
+            self._dater = Dater(cast("TopicModel", self))
+        learned = self._dater.learned(how)
+        log_prior = np.zeros(len(times))
+        if candidates is None:
+            log_prior = np.log(self.covariates_.trials)
+        words_DC = learned.words.log_evidence(counts, times)
+        chance_DC, topics = self.chances_by_topics(tokens(counts), times, how)
+        chance = weigh(learned.weights, log_prior, log_topic_evidence(chance_DC), words_DC)
+        labels = self.covariates_.labels(times)
+        return DatedDocuments(
+            pd.DataFrame(chance, columns=labels, index=_index(X)),
+            np.exp(log_prior - np.logaddexp.reduce(log_prior)),
+            times,
+            learned,
+            learned.words.features(counts),
+            topics,
+            self._tables.vocabulary,
+        )
+
+    def _candidates(self, candidates: CovariateLike | None) -> Float:
+        return self.covariates_.rows if candidates is None else self._encode(candidates, None)
+
+    def chances_by_topics(
+        self, documents: Tokens, times: Float, how: Method
+    ) -> tuple[Float, list[TopicEvidence]]:
+        """Return the (D, C) chances of times by topics; with Gibbs, what draws' topics say too."""
+        items, found, topics = document_items(documents), [], []
+        with using_threads(self.n_threads):
+            for i, (draw, match) in enumerate(self._tables.latest(how.n_draws)):
+                odds, rng = self._log_odds(draw, times), sweep_generator(self.seed_, _DATES, i)
+                if how.name == "cheap":
+                    found.append(cheap_log_score(documents, odds, draw))
+                elif how.name == "particles":
+                    found.append(log_likelihood_at(rng, documents, odds, draw, how.n_steps))
+                else:
+                    dated = date_topics(rng, documents, odds, draw, how.n_steps, items)
+                    found.append(dated.chance)
+                    topics.append(TopicEvidence.of(dated, odds, match))
+        if how.name == "gibbs":
+            return np.mean(found, axis=0), topics
+        return time_distribution(np.stack(found), np.zeros(len(times))), topics
+
+
+def _index(X: Documents) -> pd.Index | None:
+    return X.index if isinstance(X, pd.DataFrame | pd.Series) else None
