@@ -27,19 +27,25 @@ def rank_rhat(draws_CS: ArrayLike) -> float:
     Every chain is split in halves, so one chain that still moves is found too. NaN where there is
     nothing to compare (a constant, or under 8 draws); infinite where chains stand still apart.
     """
-    halves = _halves(_checked(draws_CS))
+    draws = _checked(draws_CS)
+    if draws.shape[1] < 2:
+        return np.nan
+    halves = _halves(draws)
     folded = np.abs(halves - np.median(halves))
     return float(np.fmax(_rhat(_normal_scores(halves)), _rhat(_normal_scores(folded))))
 
 
 def bulk_ess(draws_CS: ArrayLike) -> float:
     """Return how many independent draws the draws are worth for the middle of the distribution."""
-    return _ess(_normal_scores(_halves(_checked(draws_CS))))
+    draws = _checked(draws_CS)
+    return _ess(_normal_scores(_halves(draws))) if draws.shape[1] > 1 else np.nan
 
 
 def tail_ess(draws_CS: ArrayLike) -> float:
     """Return the smaller of the effective sample sizes of the 5 % and the 95 % quantiles."""
     draws = _checked(draws_CS)
+    if draws.shape[1] < 2:
+        return np.nan
     cuts = np.quantile(draws, [0.05, 0.95])
     return min(_ess(_halves((draws <= cut).astype(float))) for cut in cuts)
 

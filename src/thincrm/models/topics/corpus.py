@@ -100,17 +100,20 @@ def count_corpus(
 ) -> CountedCorpus:
     """Read texts from tables or a folder, one at a time, and count their words."""
     _refuse_two_covariates(how)
-    stream, texts, n_letters = _stream(path, how), list[str](), 0
+    stream, texts, n_texts, n_letters = _stream(path, how), list[str](), 0, 0
 
     def passing() -> Iterator[str]:
-        nonlocal n_letters
+        nonlocal n_texts, n_letters
         for text in stream:
+            n_texts += 1
             n_letters += len(text)
             if n_letters <= MOST_LETTERS:
                 texts.append(text)
             elif texts:
                 texts.clear()
             yield text
+        if n_texts == 0:
+            stream.done([])  # says that there are none
 
     counts, vectorizer = count(passing())
     kept = None if n_letters > MOST_LETTERS else texts

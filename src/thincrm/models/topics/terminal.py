@@ -146,5 +146,6 @@ def _dated(dates: DatedDocuments, level: float) -> pd.DataFrame:
     found = dates.evidence(_REASONS)
     for column, kind in (("words", "word"), ("topics", "topic")):
         named = found[found["kind"] == kind].groupby("document")["name"]
-        table[column] = named.agg(lambda names: ", ".join(map(str, names))).reindex(table.index)
-    return table.fillna({"words": "", "topics": ""})
+        told = {document: ", ".join(map(str, names)) for document, names in named}
+        table[column] = [told.get(document, "") for document in table.index]
+    return table
