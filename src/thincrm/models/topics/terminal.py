@@ -145,5 +145,6 @@ def _dated(dates: DatedDocuments, level: float) -> pd.DataFrame:
     found = dates.evidence(_REASONS)
     for column, kind in (("words", "word"), ("topics", "topic")):
         named = found[found["kind"] == kind].groupby("document")["name"]
-        table[column] = named.agg(lambda names: ", ".join(map(str, names))).reindex(table.index)
-    return table.fillna({"words": "", "topics": ""})
+        said = {document: ", ".join(map(str, names)) for document, names in named}
+        table[column] = [said.get(document, "") for document in table.index]
+    return table
