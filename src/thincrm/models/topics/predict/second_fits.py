@@ -92,9 +92,10 @@ def _few(counts: CountMatrix, chosen: Int, most: tuple[int, int]) -> Int:
 def _topics(model: TopicModel, others: Int) -> TopicModel | None:
     if not model.thinning_.varies:
         return None
-    most = max(draw.words.shape[1] for draw in model.draws_)
+    used = max(draw.words.shape[1] for draw in model.draws_)
+    room = used + used // 5 + 10
     again: TopicModel = clone(model).set_params(
-        max_topics=most + most // 5 + 10,
+        max_topics=room if model.max_topics == "grow" else min(room, model.max_topics),
         n_sweeps=min(model.n_sweeps_, _SWEEPS),
         n_draws=_DRAWS,
         n_chains=1,
