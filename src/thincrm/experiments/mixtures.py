@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -32,9 +33,12 @@ def run(settings: MixtureSettings, report: Callable[[pd.DataFrame], None]) -> pd
     rows: list[dict[str, object]] = []
     for name, pairs in settings.pairs().items():
         for split in range(settings.splits):
+            begin = time.monotonic()
             for found in _one_split(settings, pairs, split):
-                rows.append({"data": name, "split": split, **found})
+                seconds = time.monotonic() - begin
+                rows.append({"data": name, "split": split, **found, "seconds": seconds})
                 report(pd.DataFrame(rows))
+                begin = time.monotonic()
     return pd.DataFrame(rows)
 
 

@@ -40,6 +40,7 @@ _HEIGHT = {"lines": 0.95, "ridge": 0.28, "heat": 0.14}  # inches, of a row
 _LEAST = 1.7  # of a picture: what the label of its colours needs
 _OVERLAP = 1.7  # a ridge may reach so many rows up
 _BANDS = 12
+_ROWS = {"topic": "words", "feature": "", "cluster": "rows"}  # what is shared out among them
 
 
 def activation(
@@ -89,14 +90,16 @@ def activation(
 def share(
     model: Model | pd.DataFrame, topics: Sequence[Any] | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw the expected shares of words through time, stacked; what is not chosen is grey.
+    """Draw the expected shares of words (or rows) through time, stacked; the rest is grey.
 
     topics: which; None: the twelve largest. They are stacked by birth, the oldest at the bottom.
     """
     table = table_of(model, "activation")
     what, t = _checked(table)
     if "share" not in table:
-        raise InvalidInput("the table has no column share: pass a TopicModel's activation().")
+        raise InvalidInput(
+            "the table has no column share: pass activation() of topics or clusters."
+        )
     everything = table.pivot_table(index=what, columns="t", values="share", sort=True)
     everything = everything / everything.sum(axis=0)
     chosen = pick(topics, list(everything.index), _BANDS, what)
@@ -116,7 +119,7 @@ def share(
     tidy(ax)
     time_axis(ax, t, 8 if wide else 4)
     ax.set_ylim(0.0, 1.0)
-    ax.set_ylabel("expected share of words")
+    ax.set_ylabel(f"expected share of {_ROWS[what]}")
     labels = [shown(name, room) for name in names]
     if len(everything) > len(part):
         bands, labels = [*bands, others], [*labels, f"{len(everything) - len(part)} others"]
@@ -133,9 +136,9 @@ def share(
 
 
 def _checked(table: pd.DataFrame) -> tuple[str, np.ndarray]:
-    """Return what the rows are (topics or features), and the times."""
-    what = "topic" if "topic" in table else "feature"
-    if "t" not in table or what not in table:
+    """Return what the rows are (topics, features or clusters), and the times."""
+    what = next((name for name in _ROWS if name in table), None)
+    if "t" not in table or what is None:
         raise InvalidInput(
             "only curves over one covariate can be drawn: the table needs columns topic and t."
         )

@@ -10,6 +10,7 @@ from thincrm.models.mixtures import partition
 from thincrm.models.mixtures.partition import (
     Partition,
     by_size,
+    dissolved,
     least_expected,
     variation_of_information,
 )
@@ -92,3 +93,13 @@ def test_labels_go_by_size_then_by_first_row():
     np.testing.assert_array_equal(by_size(np.array([4, 7, 7, 2, 2, 9])), [2, 0, 0, 1, 1, 3])
     for a, b in itertools.pairwise(np.bincount(by_size(np.array([4, 7, 7, 2, 2, 9])))):
         assert a >= b
+
+
+def test_rows_that_belong_nowhere_found_no_clusters():
+    """Row 6 is with either in turn, row 7 is alone in most draws; the rest agree."""
+    draws = np.tile([0, 0, 0, 1, 1, 1, 0, 2], (9, 1))
+    draws[4:, 6] = 1
+    draws[8, 7] = 1
+    label = np.array([0, 0, 0, 1, 1, 1, 2, 3])
+    assert dissolved(label, draws).tolist() == [1, 1, 1, 0, 0, 0, 0, 2]
+    assert dissolved(label[:6], draws[:, :6]).tolist() == [0, 0, 0, 1, 1, 1]

@@ -30,6 +30,7 @@ MixedTable: TypeAlias = TableLike | pd.Series  # numbers, counts, categories: ro
 
 KINDS = ("number", "count", "category")
 _MOST_LEVELS = 1000
+_FEW_VALUES, _OFTEN = 8, 20  # whole numbers that are names: how many, and rows of each
 
 
 class Layout(NamedTuple):
@@ -60,7 +61,8 @@ class Layout(NamedTuple):
 def found_kinds(table: MixedTable) -> list[str]:
     """Return the kind of every column of a data frame; an array holds numbers.
 
-    Categories: text, True and False, pandas' categories. Counts: whole numbers from 0 on.
+    Categories: text, True and False, pandas' categories, and whole numbers that are few and come
+    again and again (a normal law would be a spike at each). Counts: whole numbers from 0 on.
     """
     if not isinstance(table, pd.DataFrame):
         return []
@@ -79,7 +81,11 @@ def _kind(column: pd.Series[Any]) -> str:
     value = column.to_numpy(float, na_value=np.nan)
     value = value[np.isfinite(value)]
     whole = value.size and (value == np.round(value)).all()
-    return "count" if whole and value.min() == 0 and value.max() > 1 else "number"
+    if whole and value.min() == 0 and value.max() > 1:
+        return "count"
+    n_values = np.unique(value).size
+    few = whole and 2 < n_values <= _FEW_VALUES and value.size >= _OFTEN * n_values
+    return "category" if few else "number"
 
 
 def coded(table: pd.DataFrame, kinds: Sequence[str], levels: Sequence[Sequence[str]]) -> Any:

@@ -23,7 +23,7 @@ __all__ = ["add_commands", "assign", "clusters", "terminal"]
 _EXAMPLES = """\
 Example: thincrm clusters table.csv --covariate year --out run
 
-Example: thincrm clusters stations.csv --covariate lon --covariate lat --gates weighted --out run
+Example: thincrm clusters stations.csv --covariate lon --covariate lat --gates shared --out run
 """
 _SWEEPS = 1000
 
@@ -82,10 +82,10 @@ def clusters(
     gates: Annotated[
         Gates,
         typer.Option(
-            help="Clusters are switched for each covariate value (shared), for each row "
-            "(observation), or weighted by the chance of being open."
+            help="Clusters are weighted by the chance of being open, or switched for each "
+            "covariate value (shared) or for each row (observation)."
         ),
-    ] = Gates.shared,
+    ] = Gates.weighted,
     thinning: Annotated[
         str | None,
         typer.Option(

@@ -81,11 +81,11 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         The law inside clusters. Of RegressionClusters() the response is the first column of the
         table; lines are in the other columns or, if there are none, in t. None: by the columns of
         a data frame, and said. Categories (text, True and False) and counts (whole numbers from 0
-        on) are mixed; numbers alone are normal, with full covariances where there are at most 8
-        columns and else independent ones.
-    gates : {"shared", "weighted", "observation"}
-        One gate for all rows at a covariate value; or the gate's average as a weight
-        (kernel-weighted mixtures); or one gate for every row.
+        on) are mixed; one column of numbers has lines in t, if there is a t; other numbers are
+        normal, with full covariances where there are at most 8 columns and else independent ones.
+    gates : {"weighted", "shared", "observation"}
+        The gate's average as a weight (kernel-weighted mixtures: shares change smoothly); or one
+        gate for all rows at a covariate value; or one gate for every row.
     max_clusters : int
         The truncation: more clusters than are needed. A warning says when they are all in use.
     n_background : int
@@ -156,7 +156,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         thinning: ThinningFunction | None = None,
         likelihood: Any = None,
         *,
-        gates: Literal["shared", "weighted", "observation"] = "shared",
+        gates: Literal["weighted", "shared", "observation"] = "weighted",
         max_clusters: int = 30,
         n_background: int = 1,
         n_sweeps: int | Literal["auto"] = 1000,
@@ -271,6 +271,8 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
             return found
         if self.layout_.places("count").size or self.layout_.places("category").size:
             return MixedClusters()
+        if len(self.layout_.kinds) == 1 and len(self.covariates_.rows) > 1:
+            return RegressionClusters()
         few = int(self.layout_.moving.sum()) <= _FEW_COLUMNS
         return GaussianClusters("full" if few else "diagonal")
 

@@ -24,6 +24,7 @@ __all__ = ["CredibleBall", "Partition", "by_size", "variation_of_information"]
 _MOST_DRAWS, _MOST_ROWS = 200, 20_000  # looked at in the search
 _STARTS, _PASSES = 3, 30
 _LEAST_GAIN = 1e-9
+_LEAST_PRESENCE = 0.5
 
 
 class CredibleBall(NamedTuple):
@@ -66,7 +67,7 @@ class Partition:
         draws = spread(n_draws, _MOST_DRAWS)
         rows = spread(n_rows, _MOST_ROWS)
         sample_BN = np.stack([self.labels_BN[b][rows] for b in draws]).astype(np.int32)
-        found = by_size(least_expected(sample_BN))
+        found = dissolved(by_size(least_expected(sample_BN)), sample_BN)
         if rows.size < n_rows:
             found = self._extended(found, rows, draws)
         return by_size(found)
@@ -158,6 +159,27 @@ def least_expected(label_BN: np.ndarray) -> Int:
         if value < best - _LEAST_GAIN:
             best, found = value, label_N.astype(np.int64)
     return found
+
+
+def dissolved(label_N: Int, label_BN: np.ndarray) -> Int:
+    """Return labels without clusters that fewer than half of the draws have.
+
+    Such are rows of which it is not known where they belong: each goes where it is most often. A
+    draw has a cluster if one of its own has most of its rows there.
+    """
+    home_BN, n_clusters = np.empty(label_BN.shape, np.int64), int(label_N.max()) + 1
+    presence_K = np.zeros(n_clusters)
+    for home_N, draw_N in zip(home_BN, label_BN, strict=True):
+        home = contingency(draw_N, label_N).argmax(1)
+        home_N[:] = home[draw_N]
+        presence_K[np.unique(home)] += 1.0 / len(label_BN)
+    left = presence_K >= _LEAST_PRESENCE
+    out = label_N.copy()
+    if left.any():
+        for n in np.flatnonzero(~left[label_N]):
+            votes = np.bincount(home_BN[:, n], minlength=n_clusters) * left
+            out[n] = votes.argmax() if votes.any() else np.flatnonzero(left)[0]
+    return by_size(out)
 
 
 def _expected(label_BN: np.ndarray, label_N: np.ndarray) -> float:

@@ -1,6 +1,7 @@
 """The mixture model's sweep: an ordered list of updates of a state.
 
-split and merge -> rows (gates, clusters, clocks) -> activations -> masses, γ -> scale -> clusters
+split, merge, exchange -> rows (gates, clusters, clocks) -> activations -> masses, γ -> scale
+-> clusters
 """
 
 from __future__ import annotations
@@ -13,16 +14,26 @@ import numpy as np
 from thincrm.inference.updates import redraw_activations, redraw_observations, redraw_own
 from thincrm.levy import GammaProcess
 from thincrm.levy.learning import draw_total
-from thincrm.models.mixtures.split_merge import explore
+from thincrm.models.mixtures.exchange import exchange
+from thincrm.models.mixtures.split_merge import split_or_merge
 from thincrm.models.mixtures.state import MixtureProblem, MixtureState
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.slice import slice_move
 from thincrm.ports import Update
 
-__all__ = ["LEAST_MASS", "MASS_PRIOR", "SWEEP", "redraw_masses", "rescale"]
+__all__ = ["LEAST_MASS", "MASS_PRIOR", "SWEEP", "explore", "redraw_masses", "rescale"]
 
 MASS_PRIOR = (1.0, 0.5)  # Gamma(shape, rate) of γ: few clusters
+_SMALL, _MOST_TRIES = 50_000, 4  # rows; splits and merges of a sweep
 LEAST_MASS = 0.05  # its lower end: a gamma variable of a smaller shape underflows
+
+
+def explore(rng: np.random.Generator, problem: MixtureProblem, state: MixtureState) -> MixtureState:
+    """Try to split or merge, a few times where rows are few, and to exchange the background."""
+    n_rows = int(problem.trials.sum())
+    for _ in range(int(np.clip(_SMALL // n_rows, 1, _MOST_TRIES))):
+        state = split_or_merge(rng, problem, state)
+    return exchange(rng, problem, state) if problem.thinning.varies else state
 
 
 def redraw_masses(
