@@ -63,7 +63,7 @@ OUTPUTS = (
 )  # fmt: skip
 RECORDS = (
     "settings.json", "data.json", "data.safetensors", "results.json", "results.safetensors",
-    "draws/0-00003.json", "draws/0-00003.safetensors", "draws/0-00005.json",
+    "draws/0-00005.json", "draws/0-00005.safetensors", "draws/0-00009.json",
     "checkpoints/00000001.json", "checkpoints/00000009.json", "checkpoints/00000002.safetensors",
     "source/reading.json", "source/texts.jsonl.gz",
     "tables", "draws", "checkpoints", "source",

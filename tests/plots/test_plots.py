@@ -32,7 +32,13 @@ def model():
         for topic in {d // 20, rng.integers(4)}:
             X[d, 3 * topic : 3 * topic + 3] += rng.poisson(4.0, 3)
     fitted = tc.TopicModel(
-        max_topics=24, n_sweeps=24, n_draws=10, n_chains=2, random_state=0, quiet=True
+        max_topics=24,
+        detail="fine",
+        n_sweeps=24,
+        n_draws=10,
+        n_chains=2,
+        random_state=0,
+        quiet=True,
     )
     return fitted.fit(pd.DataFrame(X, columns=WORDS), t=DATES.repeat(5))
 
