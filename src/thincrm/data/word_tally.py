@@ -5,12 +5,12 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
+from mmap import mmap
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from thincrm.data.counts import CountMatrix
 from thincrm.numerics.arrays import Int
 
 __all__ = ["WordTally"]
@@ -66,9 +66,8 @@ class WordTally:
         self._documents = _longer(self._documents, n_all) + more[0]
         self._occurrences = _longer(self._occurrences, n_all) + more[1].astype(np.int64)
         small = np.min_scalar_type(int(count.max(initial=0)))
-        self._blocks.append(
-            _Block(n_words.astype(np.int32), word.astype(np.int32), count.astype(small))
-        )
+        parts = n_words.astype(np.int32), word.astype(np.int32), count.astype(small)
+        self._blocks.append(_Block(*map(_apart, parts)))
         self._n_words, self._word, self._count = array("q"), array("q"), array("q")
 
     def table(self) -> tuple[np.ndarray, Int, Int]:
@@ -79,12 +78,12 @@ class WordTally:
         order = self._order
         return words[order], self._documents[order], self._occurrences[order]
 
-    def counts(self, chosen: Int) -> CountMatrix:
-        """Return the (D, P) counts of some words of the table; the tally is then empty."""
+    def counts(self, chosen: Int) -> sparse.csr_array:
+        """Return the (D, P) counts of some words of the table, int32; the tally is then empty."""
         column = np.full(len(self._place), -1, np.int32)
         column[self._order[chosen]] = np.arange(chosen.size)
         n_cells = int(self._documents[self._order[chosen]].sum())
-        indices, data = np.empty(n_cells, np.int32), np.empty(n_cells, np.int64)
+        indices, data = np.empty(n_cells, np.int32), np.empty(n_cells, np.int32)
         start = np.zeros(self.n_documents + 1, np.int64)
         document = cell = 0
         while self._blocks:
@@ -108,11 +107,18 @@ def _columns(block: _Block, column: np.ndarray, n_columns: int) -> sparse.csr_ar
     kept = place >= 0
     before = np.concatenate([[0], np.cumsum(kept)])  # kept cells before each cell
     start = before[np.concatenate([[0], np.cumsum(block.n_words)])].astype(np.int32)
-    count = block.times[kept].astype(np.int64)
+    count = block.times[kept].astype(np.int32)
     shape = (block.n_words.size, n_columns)
     found = sparse.csr_array((count, place[kept], start), shape)
     found.sort_indices()
     return found
+
+
+def _apart(values: np.ndarray) -> np.ndarray:
+    """Return a copy in memory of its own: the system has it back at once when it is let go."""
+    room = np.frombuffer(mmap(-1, max(1, values.nbytes)), values.dtype, values.size)
+    room[:] = values
+    return room
 
 
 def _longer(values: Int, size: int) -> Int:

@@ -156,5 +156,8 @@ def _check_evidence(frame: Frame, state: TopicState, n_topics: int) -> None:
     need(np.all(found.positive <= found.trials[:, None]), "the counts")
     need(isinstance(found.above, np.ndarray) and found.above.ndim == 2, "the counts")
     places(found.above, (len(found.above), n_topics), np.inf, "the counts")
+    need(isinstance(found.long, np.ndarray) and found.long.shape[:1] == (2,), "the counts")
+    places(found.long[0], found.long.shape[1:], n_topics, "the counts")
+    places(found.long[1], found.long.shape[1:], n_tokens + 1, "the counts")
     used = np.flatnonzero(found.total)
     need(np.isin(used, found.seats).all() and np.isin(used, state.own.seats).all(), "the counts")

@@ -13,7 +13,13 @@ from thincrm.models.topics.kernel import Corpus, Rates, count_documents, redraw_
 from thincrm.models.topics.levels import draw_levels
 from thincrm.models.topics.state import TopicLocal, TopicShard
 from thincrm.models.topics.usage import TopicEvidence, Usage, padded
-from thincrm.models.topics.usage_counts import DocumentTopics, UsageCounts, add_up, share_out
+from thincrm.models.topics.usage_counts import (
+    DocumentTopics,
+    UsageCounts,
+    add_up,
+    long_pairs,
+    share_out,
+)
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.threads import map_blocks
 
@@ -24,10 +30,14 @@ __all__ = [
     "add_evidence",
     "add_usage",
     "count_given",
+    "evidence_of",
     "redraw_levels_of",
     "redraw_tokens_of",
     "tokens_counted",
 ]
+
+
+Used = tuple[Int, Int, Int, Int]  # (T, K), (J, K), the (T,) documents, and the long pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +89,12 @@ def redraw_tokens_of(
     total, *others = counts.values()
     for more in others:
         total += more
-    return TopicLocal(topic, usage, local.level), TopicEvidence(total, *found, message.seats)
+    return TopicLocal(topic, usage, local.level), evidence_of(total, found, message.seats)
+
+
+def evidence_of(counts: np.ndarray, found: Used, seats: Int) -> TopicEvidence:
+    """Return counts of words and what documents use as evidence."""
+    return TopicEvidence(counts, *found[:3], seats, found[3])
 
 
 def _count_usage(
@@ -87,7 +102,7 @@ def _count_usage(
     corpus: Corpus,
     usage: DocumentTopics,
     before: Callable[[int, int], None] = lambda _first, _stop: None,
-) -> tuple[Int, Int, Int]:
+) -> Used:
     """Return what documents use, and how many there are; threads do `before` to blocks first."""
     bounds = share_out(corpus)
     parts: dict[int, UsageCounts] = defaultdict(
@@ -100,12 +115,13 @@ def _count_usage(
         parts[thread] = parts[thread].and_of(first, stop, corpus, usage)
 
     map_blocks(work, len(bounds) - 1, 1)
-    return *add_up(parts.values()), np.bincount(corpus.row_D, minlength=sizes.n_pairs)
+    trials = np.bincount(corpus.row_D, minlength=sizes.n_pairs)
+    return *add_up(parts.values()), trials, long_pairs(corpus, usage)
 
 
 def redraw_levels_of(
     shard: TopicShard, local: TopicLocal, message: LevelMessage
-) -> tuple[TopicLocal, tuple[Int, Int, Int]]:
+) -> tuple[TopicLocal, Used]:
     """Redraw the documents' levels, gates and usages integrated out; count what they use anew."""
     start, sizes = shard.tokens.start, message.sizes
     level = draw_levels(
@@ -131,7 +147,7 @@ def tokens_counted(
     usage = DocumentTopics.empty(documents, topic_N.dtype)
     count_documents(documents.start, documents.word, topic_N, *usage, counts)
     found = _count_usage(sizes, shard.corpus(level_D, sizes.n_levels), usage)
-    evidence = TopicEvidence(counts, *found, np.arange(sizes.n_topics))
+    evidence = evidence_of(counts, found, np.arange(sizes.n_topics))
     return TopicLocal(topic_N, usage, level_D), evidence
 
 
@@ -140,17 +156,16 @@ def add_evidence(parts: Sequence[TopicEvidence]) -> TopicEvidence:
     first, *others = parts
     if not others:
         return first
-    counts, usage = first.counts.copy(), add_usage([part[1:4] for part in parts])
+    counts, usage = first.counts.copy(), add_usage([(*part[1:4], part.long) for part in parts])
     for part in others:
         counts += part.counts
-    return TopicEvidence(counts, *usage, first.seats)
+    return evidence_of(counts, usage, first.seats)
 
 
-def add_usage(parts: Sequence[tuple[Int, Int, Int]]) -> tuple[Int, Int, Int]:
-    """Return what the documents of all shards use: (T, K), (J, K), and the (T,) documents."""
-    n_sizes = max(len(above) for _, above, _ in parts)
-    above_JK = np.zeros((n_sizes, parts[0][1].shape[1]), np.int64)
-    for _, above, _ in parts:
-        above_JK[: len(above)] += above
-    positive = np.sum([positive for positive, _, _ in parts], axis=0)
-    return positive, above_JK, np.sum([trials for _, _, trials in parts], axis=0)
+def add_usage(parts: Sequence[Used]) -> Used:
+    """Return what the documents of all shards use."""
+    positive, above, trials, long = zip(*parts, strict=True)
+    above_JK = np.zeros((max(map(len, above)), above[0].shape[1]), np.int64)
+    for part in above:
+        above_JK[: len(part)] += part
+    return np.sum(positive, axis=0), above_JK, np.sum(trials, axis=0), np.hstack(long)

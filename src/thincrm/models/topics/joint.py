@@ -37,7 +37,7 @@ def log_joint(problem: TopicProblem, state: TopicState) -> float:
     usage, log_odds = spread(usage_of(problem, state), log_odds_of(problem, state.x))
     fit = _log_topics(problem, state, usage)
     fit += _log_gates(usage, log_odds, seen)
-    fit += _log_urns(own.burstiness, int(seen.counts.sum(dtype=np.int64)), seen.above.sum(axis=1))
+    fit += _log_urns(own.burstiness, int(seen.counts.sum(dtype=np.int64)), seen.above_J)
     fit += _log_fresh(own.concentration, seen.counts)
     return fit - float(problem.facts.log_orders)
 
@@ -47,6 +47,8 @@ def _log_topics(problem: TopicProblem, state: TopicState, usage: Usage) -> float
     above_JK, own = state.evidence.above, state.own
     j, k = np.nonzero(above_JK)
     fit = float((above_JK[j, k] * np.log(usage.shape[k] + j)).sum())
+    if state.evidence.long.size:
+        fit += float(state.evidence.long_urns(usage.shape).sum())
     if own.log_share is None:
         held = np.flatnonzero(state.evidence.total)
         return fit + float((state.evidence.total[held] * np.log(usage.q[held])).sum())

@@ -277,11 +277,12 @@ def count_usages(
     size_N: np.ndarray,
     positive_TK: np.ndarray,
     size_JK: np.ndarray,
+    most: int,
 ) -> np.ndarray:
     """Add what documents order_D[first:stop] use to positive_TK and size_JK.
 
-    (T, K) documents that use a topic, and (J, K) those with j + 1 tokens in it. Returns size_JK,
-    or a larger one where it is too short.
+    (T, K) documents that use a topic, and (J, K) those with j + 1 tokens in it, `most` at most.
+    Returns size_JK, or a larger one where it is too short.
     """
     for i in range(first, stop):
         d = corpus.order_D[i]
@@ -289,8 +290,10 @@ def count_usages(
         for n in range(begin, begin + n_used_D[d]):
             k, size = used_N[n], size_N[n]
             positive_TK[row, k] += 1
+            if size > most:
+                continue
             if size > len(size_JK):
-                larger_JK = np.zeros((2 * size, size_JK.shape[1]), size_JK.dtype)
+                larger_JK = np.zeros((min(2 * size, most), size_JK.shape[1]), size_JK.dtype)
                 larger_JK[: len(size_JK)] = size_JK
                 size_JK = larger_JK
             size_JK[size - 1, k] += 1

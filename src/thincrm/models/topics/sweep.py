@@ -20,13 +20,13 @@ from thincrm.models.topics.documents import (
     TokenMessage,
     add_usage,
     count_given,
+    evidence_of,
     redraw_levels_of,
 )
 from thincrm.models.topics.kernel import Rates
 from thincrm.models.topics.levels import level_gates, spread
 from thincrm.models.topics.state import TopicProblem, TopicState
 from thincrm.models.topics.usage import (
-    TopicEvidence,
     Usage,
     gate_evidence,
     open_gates,
@@ -71,7 +71,7 @@ def redraw_levels(rng: np.random.Generator, problem: TopicProblem, state: TopicS
     message = LevelMessage(key, usage_of(problem, state), log_odds, sizes_of(problem))
     local, parts = problem.engine.map(redraw_levels_of, problem.shards, state.local, message)
     found = parts[0] if len(parts) == 1 else add_usage(parts)
-    evidence = TopicEvidence(state.evidence.counts, *found, state.evidence.seats)
+    evidence = evidence_of(state.evidence.counts, found, state.evidence.seats)
     return replace(state, local=local, evidence=evidence)
 
 
@@ -185,7 +185,7 @@ def redraw_bursts(
     """Redraw the burstiness, where it is learned."""
     if problem.likelihood.burstiness is not None:
         return state
-    n_fresh, above_J = int(state.evidence.counts.sum(dtype=np.int64)), state.evidence.above.sum(1)
+    n_fresh, above_J = int(state.evidence.counts.sum(dtype=np.int64)), state.evidence.above_J
     moved = redraw_burstiness(rng, n_fresh, above_J, state.own.burstiness, law)
     return state.with_own(burstiness=moved)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, log_expit
+from scipy.special import expit, gammaln, log_expit
 
 from thincrm.models.topics.kernel import Rates, bursts
 from thincrm.models.topics.lanes import LANES
@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 _UNDERFLOW = 1e-290
+_NONE = np.zeros((2, 0), np.int64)
 MOST_SHAPE = 20.0  # shapes end here, and the urns of bursty words begin
 
 
@@ -84,11 +85,39 @@ class TopicEvidence(NamedTuple):
     above: Int  # J x K: documents with more than j tokens in topic k
     trials: Int  # T: documents
     seats: Int  # A: topics that took part when tokens were counted; the others have none
+    long: Int = _NONE  # 2 x n: topic and tokens of pairs with so many that `above` has them not
 
     @property
     def total(self) -> Int:
         """Return the (K,) tokens of each topic."""
-        return np.asarray(self.above.sum(0))
+        total_K = np.asarray(self.above.sum(0))
+        for k, size in self.long.T:
+            total_K[k] += size
+        return total_K
+
+    @property
+    def above_J(self) -> Int:
+        """Return the (J,) pairs of a document and a topic with more than j tokens."""
+        return self._with_long(self.above.sum(1), self.long[1])
+
+    def above_of(self, topic: int) -> Int:
+        """Return the (J,) documents with more than j tokens in a topic."""
+        return self._with_long(self.above[:, topic], self.long[1, self.long[0] == topic])
+
+    @staticmethod
+    def _with_long(above_J: Int, size_L: Int) -> Int:
+        if size_L.size == 0:
+            return np.asarray(above_J)
+        whole = np.zeros(int(size_L.max()), np.int64)
+        whole[: above_J.size] = above_J
+        ends = np.bincount(size_L, minlength=whole.size + 1)  # at j = size a pair is left behind
+        return np.asarray(whole + size_L.size - np.cumsum(ends)[:-1])
+
+    def long_urns(self, shape_K: Float) -> Float:
+        """Return the (K,) sums of log G(shape + n) / G(shape) over long pairs."""
+        topic, size = self.long
+        each = gammaln(shape_K[topic] + size) - gammaln(shape_K[topic])
+        return np.asarray(np.bincount(topic, each, shape_K.size), float)
 
     def of(self, topics: Int) -> np.ndarray:
         """Return the (P, ...) counts of topics that took part."""

@@ -13,8 +13,9 @@ from thincrm.models.topics.kernel import Corpus, count_usages, more_than
 from thincrm.numerics.arrays import Int
 from thincrm.numerics.threads import block_ends
 
-__all__ = ["DocumentTopics", "UsageCounts", "add_up", "share_out"]
+__all__ = ["LONG", "DocumentTopics", "UsageCounts", "add_up", "long_pairs", "share_out"]
 
+LONG = 65_536  # tokens of a topic in a document; where there are more a pair is kept by itself
 _ROUNDS = (8, 4, 2, 1, 1)  # tokens of a thread's blocks of documents, one after another
 
 
@@ -45,7 +46,7 @@ class UsageCounts(NamedTuple):
     """What some documents use: whole numbers, so that any order of adding gives the same."""
 
     positive: np.ndarray  # T x K: documents that use a topic
-    size: np.ndarray  # J x K: documents with j + 1 tokens in a topic
+    size: np.ndarray  # J x K: documents with j + 1 tokens in a topic, J at most LONG
 
     @classmethod
     def none(cls, n_rows: int, n_topics: int) -> UsageCounts:
@@ -54,7 +55,7 @@ class UsageCounts(NamedTuple):
 
     def and_of(self, first: int, stop: int, corpus: Corpus, topics: DocumentTopics) -> UsageCounts:
         """Return, in place where it can, the counts with those of order_D[first:stop]."""
-        return self._replace(size=count_usages(first, stop, corpus, *topics, *self))
+        return self._replace(size=count_usages(first, stop, corpus, *topics, *self, LONG))
 
 
 def add_up(parts: Iterable[UsageCounts]) -> tuple[Int, Int]:
@@ -69,6 +70,17 @@ def add_up(parts: Iterable[UsageCounts]) -> tuple[Int, Int]:
         short, size = sorted([size, more.size], key=len)
         size[: len(short)] += short
     return positive.astype(np.int64), more_than(size)
+
+
+def long_pairs(corpus: Corpus, topics: DocumentTopics) -> Int:
+    """Return (2, n): topic and tokens of the pairs that `UsageCounts` leave out.
+
+    A table of all sizes would have as many cells as the longest document has tokens, times topics.
+    """
+    if np.diff(corpus.start_D).max(initial=0) <= LONG:
+        return np.zeros((2, 0), np.int64)
+    place = np.flatnonzero(topics.size > LONG)
+    return np.stack([topics.topic[place], topics.size[place]]).astype(np.int64)
 
 
 def share_out(corpus: Corpus) -> list[int]:

@@ -102,7 +102,10 @@ class GammaNegativeBinomialFactor:
         open_BK = open_TK.reshape(-1, self.n_levels, shape.size).sum(axis=0)
         exposure_K = np.log1p(np.asarray(self.odds, float)) @ open_BK
         mass_K = np.maximum(np.exp(log_mass), 1e-300)
-        tables_K = _tables(fresh_key(rng), np.ascontiguousarray(evidence.above.T), mass_K)
+        key = fresh_key(rng)
+        tables_K = _tables(key, np.ascontiguousarray(evidence.above.T), mass_K)
+        for k in np.unique(evidence.long[0]).tolist():
+            tables_K[k] = crt_sum(new_stream(key, k), evidence.above_of(k), mass_K[k])
         return MassEvidence.of(shape.size, hits=tables_K, exposure=exposure_K)
 
     conjugate_evidence = mass_evidence  # as it is

@@ -110,6 +110,8 @@ class NegativeBinomialFactor:
         def log_density(log_h: Float) -> Float:
             h = np.exp(np.maximum(log_h, _LEAST_LOG))
             fit = (evidence.above * np.log(h + step_J1)).sum(0) + silence(h)
+            if evidence.long.size:
+                fit += evidence.long_urns(h)
             fit += prior[0] * log_h - prior[1] * h
             return np.where((log_h > _LEAST_LOG) & (h < MOST_SHAPE), fit, -np.inf)
 

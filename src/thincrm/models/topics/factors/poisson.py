@@ -99,7 +99,7 @@ class PoissonFactor:
         if self.shape is not None:
             return shape
         density = self.shape_density(log_mass, evidence, log_odds_TK)
-        n_pairs = max(evidence.above[0].sum(), 1)
+        n_pairs = max(evidence.above[0].sum() + evidence.long.shape[1], 1)
         width = min(1.0, 4.0 / np.sqrt(n_pairs))  # of the slice, were all gates known
         log_e = slice_move(rng, np.log(shape[:1]), density, width=width)
         return np.full(shape.size, np.exp(log_e[0]))
@@ -112,7 +112,7 @@ class PoissonFactor:
         log f(e) = sum_jk above_jk log(e + j) + log silence + a log e - b e
         """
         silence = log_silence(self.usage(np.ones(1), log_mass).log_rest, evidence, log_odds_TK)
-        above_J = evidence.above.sum(1)
+        above_J = evidence.above_J
         step_J = np.arange(above_J.size)
 
         def log_density(log_e: Float) -> Float:
