@@ -167,12 +167,16 @@ def redraw_masses(
 
 
 def explore(rng: np.random.Generator, problem: FeatureProblem, state: FeatureState) -> FeatureState:
-    """Try moves of whole features: a few where the table is small, else one of each kind."""
+    """Try moves of whole features: a few where the table is small, else one of each kind.
+
+    Beside dense factors, which leave little to them, one of a random kind.
+    """
+    moves = renew, recombine, turn_over
+    if problem.likelihood.n_dense > 0:
+        return moves[rng.integers(len(moves))](rng, problem, state)
     n_cells = problem.facts.n_rows * problem.facts.seen_P.size
     n_tries = int(np.clip(_SMALL_TABLE // n_cells, 1, _MOST_TRIES))
-    if problem.likelihood.n_dense > 0:
-        n_tries = 1
-    for move in (renew, recombine, turn_over) * n_tries:
+    for move in moves * n_tries:
         state = move(rng, problem, state)
     return state
 
