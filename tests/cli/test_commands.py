@@ -146,7 +146,8 @@ def test_infer_and_date(place, tmp_path):
     dates = pd.read_csv(tmp_path / "dates.csv", parse_dates=["time", "lower", "upper"])
     assert dates["upper"][0].year < 1745
     assert dates["lower"][1].year > 1715
-    reasons = dates[["words", "topics"]].fillna("").astype(str)
+    reasons = pd.read_csv(tmp_path / "dates.csv", keep_default_na=False, dtype=str)
+    reasons = reasons[["words", "topics"]]
     for line, kind in ((0, FRUIT), (1, METAL)):
         words = reasons["words"][line].split(", ")
         assert len(words) <= 4
