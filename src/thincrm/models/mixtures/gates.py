@@ -244,41 +244,72 @@ def pick_observation(
     gates to `open_HK` (H groups from that of row `first` on) and Σ u r to `exposure_K`.
     """
     n_atoms, base = log_mass_K.size, groups.group_N[first]
-    mass_K, odds_K = np.exp(log_mass_K), np.empty(n_atoms)
+    mass_K, chance_K = np.exp(log_mass_K), np.empty(n_atoms)
     log_K, weight_K, state = np.empty(n_atoms), np.empty(n_atoms), np.empty(4, np.uint64)
     for n in range(first, stop):
         open_stream(state, key, groups.first_row + n)
-        g, clock = groups.group_N[n], pace * clock_N[n]
-        total = 0.0
+        g, clock, total = groups.group_N[n], pace * clock_N[n], 0.0
         for k in range(n_atoms):
-            odds = odds_GK[g, k]
-            if 0.0 < odds < np.inf and k != label_N[n]:
-                odds *= math.exp(-clock * mass_K[k])
-                if uniform(state) * (1.0 + odds) < odds:
-                    total += mass_K[k]
-            elif odds == np.inf or k == label_N[n]:
+            if k == label_N[n] or _opens(state, odds_GK[g, k], clock, mass_K[k]):
                 total += mass_K[k]
         clock = -math.log(uniform(state)) / total
+        _weigh_open(odds_GK[g], clock, mass_K, log_mass_K, log_RK[n - first], chance_K, log_K)
+        weight_K[:] = chance_K
         for k in range(n_atoms):
-            odds = odds_GK[g, k]
-            if 0.0 < odds < np.inf:
-                odds *= math.exp(-clock * mass_K[k])
-                chance = odds / (1.0 + odds)
-            else:
-                chance = 1.0 if odds == np.inf else 0.0
-            odds_K[k], weight_K[k], log_K[k] = chance, chance, -np.inf
-            if chance > 0.0:
-                log_K[k] = log_RK[n - first, k] + log_mass_K[k]
-                if chance < 1e-3:
-                    weight_K[k] = 1.0
-                    log_K[k] += math.log(chance)
+            if 0.0 < chance_K[k] < 1e-3:
+                weight_K[k] = 1.0
+                log_K[k] += math.log(chance_K[k])
         label = _pick(state, log_K, weight_K)
         for k in range(n_atoms):
-            chance = odds_K[k]
-            if k == label or chance == 1.0 or (chance > 0.0 and uniform(state) < chance):
+            if k == label or _opens(state, odds_GK[g, k], clock, mass_K[k]):
                 open_HK[g - base, k] += 1
                 exposure_K[k] += clock
         label_N[n], clock_N[n] = label, clock
+
+
+@compiled
+def _opens(state: np.ndarray, odds: float, clock: float, mass: float) -> bool:
+    """Draw a silent gate, open with odds p/(1-p) e^{-uπ}; that they are at most p/(1-p) may do."""
+    if not 0.0 < odds < np.inf:
+        return odds > 0.0
+    level = uniform(state)
+    if level * (1.0 + odds) >= odds:
+        return False
+    odds *= math.exp(-clock * mass)
+    return level * (1.0 + odds) < odds
+
+
+@compiled
+def _weigh_open(
+    odds_K: np.ndarray, clock: float, mass_K: np.ndarray, log_mass_K: np.ndarray,
+    log_f_K: np.ndarray, chance_K: np.ndarray, log_K: np.ndarray,
+) -> None:  # fmt: skip
+    """Fill log_K with log f π and chance_K with s(u), where f π is not negligible beside f π s.
+
+    Else log_K is -inf: of most clusters s(u) need not be known.
+    """
+    best = 0
+    for k in range(log_K.size):
+        log_K[k], chance_K[k] = -np.inf, 0.0
+        if odds_K[k] > 0.0:
+            log_K[k] = log_f_K[k] + log_mass_K[k]
+        if log_K[k] > log_K[best]:
+            best = k
+    chance = max(_chance(odds_K[best], clock, mass_K[best]), 1e-300)
+    least = log_K[best] + math.log(chance) + _NEGLIGIBLE
+    for k in range(log_K.size):
+        if log_K[k] > least:
+            chance_K[k] = _chance(odds_K[k], clock, mass_K[k])
+        if chance_K[k] == 0.0:
+            log_K[k] = -np.inf
+
+
+@compiled
+def _chance(odds: float, clock: float, mass: float) -> float:
+    if odds == np.inf:
+        return 1.0
+    odds *= math.exp(-clock * mass)
+    return odds / (1.0 + odds)
 
 
 @compiled

@@ -29,11 +29,17 @@ LEAST_MASS = 0.05  # its lower end: a gamma variable of a smaller shape underflo
 
 
 def explore(rng: np.random.Generator, problem: MixtureProblem, state: MixtureState) -> MixtureState:
-    """Try to split or merge, a few times where rows are few, and to exchange the background."""
-    n_rows = int(problem.trials.sum())
-    for _ in range(int(np.clip(_SMALL // n_rows, 1, _MOST_TRIES))):
-        state = split_or_merge(rng, problem, state)
-    return exchange(rng, problem, state) if problem.thinning.varies else state
+    """Try to split or merge, a few times where rows are few, and to exchange the background.
+
+    Where rows are many one of the two is tried, each every other time.
+    """
+    n_tries = int(np.clip(_SMALL // int(problem.trials.sum()), 1, _MOST_TRIES))
+    both = n_tries > 1 or not problem.thinning.varies
+    swap = problem.thinning.varies and (both or rng.random() < 0.5)
+    if both or not swap:
+        for _ in range(n_tries):
+            state = split_or_merge(rng, problem, state)
+    return exchange(rng, problem, state) if swap else state
 
 
 def redraw_masses(
