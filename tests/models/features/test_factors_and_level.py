@@ -61,6 +61,16 @@ def test_several_tables_are_drawn(fitted):
     assert 0.8 < np.median(stack.std(0)[hole] / spread) < 1.2
 
 
+def test_rows_start_afresh_under_every_draw(fitted):
+    _, holed, _, t = world()
+    found = []
+    for start in (0, 1):
+        rows, _ = fitted._rows(holed, t)
+        rows[0].local.used[:], rows[0].local.weight[:] = start, 1e3 * start
+        found.append([rows[0].mean(features) for _, features in fitted._settled(rows, 1)])
+    np.testing.assert_array_equal(*found)
+
+
 def test_a_loaded_model_says_the_same(fitted, tmp_path):
     fitted.save(tmp_path)
     _, holed, _, t = world()

@@ -30,6 +30,7 @@ __all__ = ["FeatureResults"]
 
 _IMPUTE, _TRANSFORM, _PREDICT, _SCORE, _SAMPLE = 1, 2, 3, 4, 5  # addresses of random streams
 _FIRST_SWEEPS, _SWEEPS = 20, 4  # of new rows under the first draw of a chain, and under others
+_SWEEPS_AFRESH = 8  # of rows that start from nothing under every draw
 _MOST_DRAWS = 100
 _STEPS = 30
 
@@ -140,6 +141,7 @@ class FeatureResults(Extent, Model):
             for s, i in enumerate(np.linspace(0, len(self.draws_) - 1, n_samples).round()):
                 rng, draw = sweep_generator(self.seed_, _SAMPLE, s), self.draws_[int(i)]
                 features = features_at(draw, self._gate_odds(draw, rows[1]), rows[0].real)
+                rows[0].forget()
                 rows[0].redraw(rng, features, _FIRST_SWEEPS)
                 noise = rng.standard_normal(value.shape) / np.sqrt(draw.noise)
                 drawn = self.scale_.back((rows[0].mean(features) + noise)[back])
@@ -223,13 +225,20 @@ class FeatureResults(Extent, Model):
     def _settled(
         self, rows: tuple[Rows, Covariates], address: int
     ) -> Iterator[tuple[int, Features]]:
-        """Yield draw after draw, the rows' usages redrawn under it."""
+        """Yield draw after draw, the rows' usages redrawn under it.
+
+        Beside dense factors rows start afresh under every draw: features that no fitted row uses
+        are others in each, and where noise is small a row that used one would not get rid of it.
+        """
         chain = None
         for i in self._places().tolist():
             draw = self.draws_[i]
             features = features_at(draw, self._gate_odds(draw, rows[1]), rows[0].real)
             n_sweeps = _SWEEPS if draw.chain == chain else _FIRST_SWEEPS
             chain = draw.chain
+            if self.n_dense_ > 0:
+                n_sweeps = _SWEEPS_AFRESH
+                rows[0].forget()
             rows[0].redraw(sweep_generator(self.seed_, address, i), features, n_sweeps)
             yield i, features
 

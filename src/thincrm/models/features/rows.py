@@ -50,7 +50,8 @@ def row_items(table: Table) -> Int:
 class Rows:
     """Usages of some rows, redrawn under one draw of the globals after another.
 
-    Consecutive draws of a chain have nearly the same features, so a few sweeps each are enough.
+    Consecutive draws of a chain have nearly the same features, so a few sweeps each are enough
+    where rows need not `forget`.
     """
 
     def __init__(self, table: Table, n_features: int, real: bool, n_dense: int = 0) -> None:
@@ -62,6 +63,10 @@ class Rows:
             np.zeros((n_rows, n_features if real else 0)),
             np.zeros((n_rows, n_dense)),
         )
+
+    def forget(self) -> None:
+        """Let the rows use no feature."""
+        self.local.used[:] = 0
 
     def redraw(self, rng: np.random.Generator, features: Features, n_sweeps: int) -> None:
         """Redraw the usages `n_sweeps` times."""
