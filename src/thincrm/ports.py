@@ -278,8 +278,13 @@ class Engine(Protocol):
         shards: Sequence[Shard],
         local: Sequence[Local],
         message: Message,
+        add: Callable[[Sequence[Result]], Result] | None = None,
     ) -> tuple[tuple[New, ...], list[Result]]:
-        """Return work(shard, local, message) of every shard: the new locals, and the results."""
+        """Return work(shard, local, message) of every shard: the new locals, and the results.
+
+        add: of results whose sum has the same bits in any order (whole numbers); results may then
+        come as sums of neighbours.
+        """
 
     @property
     def n_threads_here(self) -> int:

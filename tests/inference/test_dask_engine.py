@@ -86,11 +86,11 @@ class Maps:
     def __init__(self, monkeypatch, **deeds):
         self.n_maps, self.n_shards, old = 0, 0, dask_engine.DaskEngine.map
 
-        def counted(engine, work, shards, local, message):
+        def counted(engine, work, shards, *rest):
             if len(shards) > 1:
                 self.n_maps, self.n_shards = self.n_maps + 1, len(shards)
                 deeds.get(f"at_{self.n_maps}", lambda: None)()
-            return old(engine, work, shards, local, message)
+            return old(engine, work, shards, *rest)
 
         monkeypatch.setattr(dask_engine.DaskEngine, "map", counted)
 
@@ -188,6 +188,38 @@ def test_locals_stay_there_until_they_are_fetched(client):
         assert engine.fetch(away) == same
         more, _ = engine.map(lambda s, own, m: (own + m, None), shards, away, 1.0)
         assert engine.fetch(more) == (7.0, 8.0)
+
+
+def test_neighbours_live_on_one_worker_and_send_one_sum():
+    def work(shard, own, message):
+        return own, np.array([shard.sum(), os.getpid()])
+
+    def add(parts):
+        return np.append(
+            sum(part[0] for part in parts), sorted({int(p) for q in parts for p in q[1:]})
+        )
+
+    shards = [np.arange(n) for n in range(5)]
+    with cluster(2) as client:
+        engine = dask_engine.DaskEngine(client)
+        with engine.running():
+            local, plain = engine.map(work, shards, (0,) * 5, None)
+            pids = [int(part[1]) for part in plain]
+            assert pids[0] == pids[1] != pids[2] == pids[3] == pids[4]
+            _, sums = engine.map(work, shards, local, None, add)
+            assert [part.tolist() for part in sums] == [[0, pids[0]], [10, pids[2]]]
+
+
+def test_locals_of_other_groups_are_fetched_first():
+    shards, more = [np.arange(n) for n in range(4)], [np.arange(n) for n in range(3)]
+    with cluster(2) as client:
+        engine = dask_engine.DaskEngine(client)
+        with engine.running():
+            local, _ = engine.map(lambda s, own, m: (own + m, None), shards, (1, 2, 3, 4), 1)
+            engine.map(lambda s, own, m: (own, None), more, (0, 0, 0), 0)
+            turned, found = engine.map(lambda s, own, m: (own, own), more, local[:0:-1], 0)
+            assert found == [5, 4, 3]
+            assert engine.fetch(turned) == (5, 4, 3)
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere", "what://is:1"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -26,10 +26,8 @@ class Future(Protocol):
 class Client(Protocol):
     """What is asked of a dask.distributed.Client."""
 
-    def get(
-        self, dsk: dict[str, tuple[object, ...]], keys: list[str], *, sync: bool, retries: int
-    ) -> list[Future]:
-        """Return the futures of some tasks of a graph."""
+    def submit(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future:
+        """Return the future of a task."""
 
     def gather(self, futures: list[Future]) -> list[Any]:
         """Return the values of futures."""

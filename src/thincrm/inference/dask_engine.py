@@ -1,10 +1,11 @@
 """The engine of several machines: shards, and what belongs to them, live on Dask's workers.
 
-A map is a pure task per shard, (shard, local, message) -> (new local, result). Locals stay on the
-workers as futures; results come here, in shard order. Of a worker that is lost Dask makes the same
-tasks again elsewhere, from what the scheduler holds: the shards, the locals at the last base and
-the messages since. A base is made whenever locals are fetched, for a checkpoint or because
-`REPLAYED` maps have been made since the last one.
+Shards are shared out in groups, one to a worker, neighbours together. A map is a pure task per
+group, (shards, locals, message) -> (new locals, results). Locals stay on the workers as futures;
+results come here, in shard order, or, where they add up exactly, as the sum of each group. Of a
+worker that is lost Dask makes the same tasks again elsewhere, from what the scheduler holds: the
+shards, the locals at the last base and the messages since. A base is made whenever locals are
+fetched, for a checkpoint or because `REPLAYED` maps have been made since the last one.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
 
 from thincrm.inference.dask_cluster import Client, Future, check_client, in_sentences
-from thincrm.inference.dask_tasks import new_of, result_of, same, step, unpacked, versions_here
+from thincrm.inference.dask_tasks import new_of, result_of, step, unpacked, versions_here
 from thincrm.inference.engine import Threads
 
 __all__ = ["REPLAYED", "DaskEngine"]
@@ -30,16 +32,40 @@ R = TypeVar("R")
 
 REPLAYED = 16  # maps of a shard that are made again, at most, when its worker is lost
 _RETRIES = 2
-Graph = dict[str, tuple[object, ...]]
 
 
 @dataclass(slots=True, eq=False)
-class _Away:
-    """A local on a worker."""
+class _Group:
+    """The locals of a worker's shards, there."""
 
     future: Future
     n_maps: int  # since the last base
-    base: tuple[Any, ...] = ()  # the value, once it was fetched: the tasks that follow start there
+    base: tuple[Any, ...] | None = None  # the values, once they were fetched: tasks start there
+
+
+@dataclass(frozen=True, slots=True)
+class _Away:
+    """A local on a worker."""
+
+    group: _Group
+    place: int  # in its group
+
+
+class _Known(NamedTuple):
+    """Where shards are, and who the workers were when they were shared out."""
+
+    shards: Sequence[object]
+    homes: list[_Home]
+    workers: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Home:
+    """Shards that are together on a worker: first to stop, not included."""
+
+    first: int
+    stop: int
+    shards: Future
 
 
 def _packed(value: object) -> bytes:
@@ -65,8 +91,7 @@ class DaskEngine:
         check_client(client)
         self._client, self._here = client, Threads(n_threads)
         self._name, self._n_maps = f"thincrm-{uuid4().hex[:12]}", 0
-        self._shards: dict[int, tuple[object, Future]] = {}  # by identity: they are large
-        self._workers: set[str] = set()
+        self._known: _Known | None = None
 
     @property
     def n_threads_here(self) -> int:
@@ -87,7 +112,7 @@ class DaskEngine:
             try:
                 yield
             finally:
-                self._shards.clear()
+                self._known = None
 
     def map(
         self,
@@ -95,77 +120,104 @@ class DaskEngine:
         shards: Sequence[S],
         local: Sequence[L],
         message: M,
+        add: Callable[[Sequence[R]], R] | None = None,
     ) -> tuple[tuple[N, ...], list[R]]:
-        """Return work(shard, local, message) of every shard: the new locals, and the results."""
+        """Return work(shard, local, message) of every shard: the new locals, and the results.
+
+        add: of results that add up exactly, so that each worker sends one.
+        """
         if len(shards) == 1:
             return self._here.map(work, shards, self.fetch(local), message)
         new: Any  # locals are what the engine takes for them
         with in_sentences(), _large_tasks():
-            new, results = self._submit(shards, local, _packed((work, message)))
-            return new, self._client.gather(results)
+            new, results = self._submit(shards, local, _packed((work, message, add)))
+            return new, [one for part in self._client.gather(results) for one in part]
 
     def _submit(
         self, shards: Sequence[object], local: Sequence[object], sent: bytes
     ) -> tuple[tuple[_Away, ...], list[Future]]:
-        """Return the futures of all new locals and results: one graph, of pure tasks."""
+        """Return the new locals and the futures of all results; tasks are pure."""
         if any(_age(own) >= REPLAYED for own in local):
             self.fetch(local)
-        if not any(_age(own) for own in local):
-            self._welcome()
+        homes = self._homes(shards, may_move=not any(_age(own) for own in local))
+        if not all(_are_together(local[home.first : home.stop]) for home in homes):
+            self.fetch(local)
         self._n_maps += 1
-        name, known = f"{self._name}-{self._n_maps}", versions_here()
-        graph: Graph = {f"{name}-message": (same, sent)}
-        for i, (shard, own) in enumerate(zip(self._at_workers(shards), local, strict=True)):
-            both = f"{name}-step-{i}"
-            graph[both] = step, known, f"{name}-message", shard, _taken(own)
-            graph[f"{name}-local-{i}"] = new_of, both
-            graph[f"{name}-result-{i}"] = result_of, both
-        new, results = (
-            [f"{name}-{kind}-{i}" for i in range(len(shards))] for kind in ("local", "result")
-        )
-        found = self._client.get(graph, new + results, sync=False, retries=_RETRIES)
-        ages = (1 + _age(own) for own in local)
-        pairs = zip(found[: len(shards)], ages, strict=True)
-        return tuple(_Away(*pair) for pair in pairs), found[len(shards) :]
+        name, known, new, results = f"{self._name}-{self._n_maps}", versions_here(), [], []
+        for i, home in enumerate(homes):
+            own = local[home.first : home.stop]
+            both = self._task(f"{name}-step-{i}", step, known, sent, home.shards, _taken(own))
+            away = self._task(f"{name}-local-{i}", new_of, both)
+            results.append(self._task(f"{name}-result-{i}", result_of, both))
+            group = _Group(away, 1 + max(_age(one) for one in own))
+            new += [_Away(group, place) for place in range(len(own))]
+        return tuple(new), results
+
+    def _task(self, key: str, work: Callable[..., Any], *given: Any) -> Future:
+        """Return the future of a task.
+
+        It goes where the futures are that it takes: to the worker of its shards. No task is tied to
+        a worker by name, since one that is would wait for ever once all workers have been lost.
+        """
+        return self._client.submit(work, *given, key=key, pure=False, retries=_RETRIES)
 
     def fetch(self, local: Sequence[L]) -> tuple[L, ...]:
         """Return the locals themselves; the tasks that follow start from them."""
-        away = [own for own in local if isinstance(own, _Away) and not own.base]
+        groups = list(dict.fromkeys(own.group for own in local if isinstance(own, _Away)))
+        missing = [group for group in groups if group.base is None]
         with in_sentences():
-            found = self._client.gather([own.future for own in away])
-        for own, value in zip(away, found, strict=True):
-            own.base = (value,)
-        return tuple(own.base[0] if isinstance(own, _Away) else own for own in local)
+            found = self._client.gather([group.future for group in missing])
+        for group, values in zip(missing, found, strict=True):
+            group.base = values
+        return tuple(_value(own) for own in local)
 
-    def _welcome(self) -> None:
-        """Share shards out anew if workers have joined: nothing but shards is on any of them."""
-        workers = set(self._client.nthreads())
-        if workers - self._workers:
-            self._shards.clear()
-        self._workers = workers
+    def _homes(self, shards: Sequence[object], *, may_move: bool) -> list[_Home]:
+        """Return where the shards are; they are sent once, and anew if other workers are there.
 
-    def _at_workers(self, shards: Sequence[object]) -> list[Future]:
-        """Return the futures of the shards, which are sent once."""
-        missing = [shard for shard in shards if id(shard) not in self._shards]
-        if missing:
-            names = [f"{self._name}-{self._n_maps}-shard-{i}" for i in range(len(missing))]
-            graph: Graph = {n: (unpacked, _packed(s)) for n, s in zip(names, missing, strict=True)}
-            sent = self._client.get(graph, names, sync=False, retries=_RETRIES)
-            for shard, future in zip(missing, sent, strict=True):
-                self._shards[id(shard)] = shard, future
-        return [self._shards[id(shard)][1] for shard in shards]
+        They move only where all locals are here: nothing but shards is on any worker then.
+        """
+        workers, known = sorted(self._client.nthreads()), self._known
+        if known is not None and known.shards is shards:
+            if not may_move or not workers or workers == known.workers:
+                return known.homes
+        n_groups = max(1, min(len(workers), len(shards)))
+        ends = [len(shards) * i // n_groups for i in range(n_groups + 1)]
+        homes = []
+        for i, (first, stop) in enumerate(pairwise(ends)):
+            name = f"{self._name}-{self._n_maps}-shards-{i}"
+            sent = self._task(name, unpacked, _packed(tuple(shards[first:stop])))
+            homes.append(_Home(first, stop, sent))
+        self._known = _Known(shards, homes, workers)
+        return homes
 
 
 def _age(own: object) -> int:
     """Return how many maps a local is away from its base."""
-    return own.n_maps if isinstance(own, _Away) and not own.base else 0
+    return own.group.n_maps if isinstance(own, _Away) and own.group.base is None else 0
 
 
-def _taken(own: object) -> object:
-    """Return what a task takes for a local: its future, or the packed value where it is here."""
-    if isinstance(own, _Away) and not own.base:
-        return own.future
-    return _packed(own.base[0] if isinstance(own, _Away) else own)
+def _are_together(own: Sequence[object]) -> bool:
+    """Tell whether locals are here, or are all of one group and in its order."""
+    if not any(_age(one) for one in own):
+        return True
+    groups = {one.group if isinstance(one, _Away) else None for one in own}
+    return len(groups) == 1 and [getattr(one, "place", None) for one in own] == [*range(len(own))]
+
+
+def _value(own: Any) -> Any:
+    """Return a local that is here."""
+    if not isinstance(own, _Away):
+        return own
+    assert own.group.base is not None
+    return own.group.base[own.place]
+
+
+def _taken(own: Sequence[object]) -> object:
+    """Return what a task takes for its locals: their future, or packed values that are here."""
+    first = own[0]
+    if isinstance(first, _Away) and first.group.base is None:
+        return first.group.future
+    return _packed(tuple(_value(one) for one in own))
 
 
 @contextmanager

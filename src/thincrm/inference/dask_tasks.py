@@ -5,43 +5,43 @@ from __future__ import annotations
 import pickle
 import sys
 import threading
+from functools import cache
 from importlib.metadata import version
+from typing import Any
 
 from thincrm.errors import InvalidInput
 from thincrm.numerics.threads import using_threads
 
-__all__ = ["new_of", "result_of", "same", "step", "unpacked", "versions_here"]
+__all__ = ["new_of", "result_of", "step", "unpacked", "versions_here"]
 
 _BITS = ("numpy", "scipy", "numba", "thincrm")  # whose versions decide the bits
 _alone = threading.Lock()  # a step takes all threads of its worker
 
 
+@cache
 def versions_here() -> str:
     """Return the versions that all machines must have in common."""
     python = ".".join(map(str, sys.version_info[:2]))
     return ", ".join([f"Python {python}", *(f"{name} {version(name)}" for name in _BITS)])
 
 
-def same(sent: bytes) -> bytes:
-    """Hold a message for all workers."""
-    return sent
-
-
 def unpacked(sent: bytes) -> object:
-    """Hold a shard."""
+    """Hold some shards."""
     return pickle.loads(sent)
 
 
-def step(versions: str, sent: bytes, shard: object, local: object) -> object:
-    """Return (new local, result) of a shard; `sent` is what to do, and its message."""
+def step(versions: str, sent: bytes, shards: tuple[object, ...], local: object) -> object:
+    """Return (new locals, results) of shards; `sent` is what to do, its message, how to add."""
     from distributed import get_worker  # noqa: PLC0415 - an extra
 
     worker = get_worker()
     _check_versions(worker.address, versions)
     with _alone, using_threads(worker.state.nthreads):
-        work, message = pickle.loads(sent)
-        own = pickle.loads(local) if isinstance(local, bytes) else local
-        return work(shard, own, message)
+        work, message, add = pickle.loads(sent)
+        own: Any = pickle.loads(local) if isinstance(local, bytes) else local
+        done = [work(shard, one, message) for shard, one in zip(shards, own, strict=True)]
+        results = [result for _, result in done]
+        return tuple(new for new, _ in done), results if add is None else [add(results)]
 
 
 def _check_versions(address: str, versions: str) -> None:
@@ -53,10 +53,10 @@ def _check_versions(address: str, versions: str) -> None:
 
 
 def new_of(both: tuple[object, object]) -> object:
-    """Return a step's new local."""
+    """Return a step's new locals."""
     return both[0]
 
 
 def result_of(both: tuple[object, object]) -> object:
-    """Return a step's result."""
+    """Return a step's results."""
     return both[1]

@@ -48,8 +48,12 @@ class Threads:
         shards: Sequence[S],
         local: Sequence[L],
         message: M,
+        add: Callable[[Sequence[R]], R] | None = None,
     ) -> tuple[tuple[N, ...], list[R]]:
-        """Return work(shard, local, message) of every shard: the new locals, and the results."""
+        """Return work(shard, local, message) of every shard: the new locals, and the results.
+
+        add: is not asked for, as all results are here.
+        """
         done = [work(shard, own, message) for shard, own in zip(shards, local, strict=True)]
         return tuple(new for new, _ in done), [result for _, result in done]
 

@@ -61,7 +61,8 @@ def redraw_observations(rng: np.random.Generator, problem: Problem[Any], state: 
     likelihood = problem.likelihood
     sent = fresh_key(rng), likelihood.message(problem, state)
     work: Callable[..., tuple[Any, Any]] = partial(_redraw_shard, likelihood)
-    local, parts = problem.engine.map(work, problem.shards, state.local, sent)
+    add = likelihood.add if getattr(likelihood, "adds_exactly", False) else None
+    local, parts = problem.engine.map(work, problem.shards, state.local, sent, add)
     return replace(state, local=local, evidence=likelihood.add(parts))
 
 

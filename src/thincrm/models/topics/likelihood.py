@@ -54,6 +54,7 @@ class TopicLikelihood:
     concentration: float | None = None
     burstiness: float | None = 0.0
     updates: ClassVar[tuple[Update, ...]] = SWEEP
+    adds_exactly: ClassVar[bool] = True  # evidence is whole numbers
 
     @property
     def support(self) -> float:

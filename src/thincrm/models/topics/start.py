@@ -59,7 +59,7 @@ def start_state(rng: np.random.Generator, problem: TopicProblem) -> TopicState:
     n_topics, likelihood, factor = problem.n_atoms, problem.likelihood, problem.likelihood.factor
     topic = first_topics(rng, problem)
     message = _First(factor, sizes_of(problem))
-    local, parts = problem.engine.map(_first_local, problem.shards, topic, message)
+    local, parts = problem.engine.map(_first_local, problem.shards, topic, message, likelihood.add)
     evidence = likelihood.add(parts)
     shape = factor.start_shape(n_topics)
     mean_K = np.maximum(evidence.total, 0.5) / np.maximum(evidence.positive.sum(0), 1)
@@ -143,8 +143,9 @@ def _leave_shut_topics(
     )
     never_TK = log_odds_of(problem, state.x) == -np.inf
     message = _Leaving(fresh_key(rng), rates, never_TK, sizes_of(problem))
-    local, parts = problem.engine.map(_leave, problem.shards, state.local, message)
-    return replace(state, local=local, evidence=problem.likelihood.add(parts))
+    add = problem.likelihood.add
+    local, parts = problem.engine.map(_leave, problem.shards, state.local, message, add)
+    return replace(state, local=local, evidence=add(parts))
 
 
 def _leave(

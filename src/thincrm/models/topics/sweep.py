@@ -69,7 +69,9 @@ def redraw_levels(rng: np.random.Generator, problem: TopicProblem, state: TopicS
         return state
     key, log_odds = fresh_key(rng), log_odds_of(problem, state.x)
     message = LevelMessage(key, usage_of(problem, state), log_odds, sizes_of(problem))
-    local, parts = problem.engine.map(redraw_levels_of, problem.shards, state.local, message)
+    local, parts = problem.engine.map(
+        redraw_levels_of, problem.shards, state.local, message, add_usage
+    )
     found = parts[0] if len(parts) == 1 else add_usage(parts)
     evidence = evidence_of(state.evidence.counts, found, state.evidence.seats)
     return replace(state, local=local, evidence=evidence)
@@ -240,8 +242,9 @@ SWEEP: tuple[Update, ...] = (
 
 def counted(problem: TopicProblem, state: TopicState) -> TopicState:
     """Return the state with the evidence of the topics that its tokens have."""
-    local, parts = problem.engine.map(count_given, problem.shards, state.local, sizes_of(problem))
-    return replace(state, local=local, evidence=problem.likelihood.add(parts))
+    add, sizes = problem.likelihood.add, sizes_of(problem)
+    local, parts = problem.engine.map(count_given, problem.shards, state.local, sizes, add)
+    return replace(state, local=local, evidence=add(parts))
 
 
 def log_share_of(seen_B: Int) -> Float:
