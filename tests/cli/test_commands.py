@@ -146,15 +146,11 @@ def test_infer_and_date(place, tmp_path):
     dates = pd.read_csv(tmp_path / "dates.csv", parse_dates=["time", "lower", "upper"])
     assert dates["upper"][0].year < 1745
     assert dates["lower"][1].year > 1715
-    reasons = pd.read_csv(tmp_path / "dates.csv", keep_default_na=False, dtype=str)
-    reasons = reasons[["words", "topics"]]
+    reasons = pd.read_csv(tmp_path / "dates.csv", dtype=str, keep_default_na=False)
+    assert (reasons["words"] + reasons["topics"] != "").all()
     for line, kind in ((0, FRUIT), (1, METAL)):
-        words = reasons["words"][line].split(", ")
-        assert len(words) <= 4
-        assert set(words) <= {*kind, ""}  # topics may say it all
-        assert reasons.loc[line].str.len().sum() > 0
-    assert "because of" in done.stdout
-    assert reasons["words"][0].split(", ")[0] in done.stdout
+        assert set(reasons["words"][line].split(", ")) <= {*kind, ""}
+    assert "topics" in done.stdout
     done = call("infer", place / "run", undated, "--text", "text", "--out", tmp_path / "s.csv")
     assert "of any time" in done.stdout
 

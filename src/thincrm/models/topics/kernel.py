@@ -133,7 +133,7 @@ def redraw_documents(
         row = corpus.row_D[d]
         at = unsigned(row) * width
         open_stream(state, key, corpus.item_D[d])
-        n_used = seat_tokens(begin, end, topic_N, place_K, count, slot, use)
+        n_used = unsigned(seat_tokens(begin, end, topic_N, place_K, count, slot, use))
         for j in range(n_used):
             k = unsigned(use[j])
             c = count[k]
@@ -163,7 +163,7 @@ def redraw_documents(
             count[k] = c
             j = unsigned(slot[k])
             if c == 0:
-                n_used = take_out(j, n_used, use, slot, excess)
+                n_used = unsigned(take_out(j, n_used, use, slot, excess))
             else:
                 excess[j] = excess_of(shape_K[k], gain_K[k], c, fade_J[c], unused[at + k])
             here = p * width
@@ -189,10 +189,10 @@ def redraw_documents(
                             continue
                     place = unsigned(slot[k])
                 elif x < fresh:
-                    place = draw_used(x, sums, n_used, weight)
+                    place = unsigned(draw_used(x, sums, n_used, weight))
                     k = unsigned(use[place])
                 elif echo > 0.0:
-                    k = draw_echo(x - fresh, k, n_same, same, voice, echo_K)
+                    k = unsigned(draw_echo(x - fresh, k, n_same, same, voice, echo_K))
                     place = unsigned(slot[k])
                 break
             c = count[k] + 1
