@@ -164,7 +164,7 @@ class PoissonRows(Model):
         levy=None,
         thinning=None,
         *,
-        max_parts=12,
+        max_parts=20,
         n_sweeps=60,
         n_draws=10,
         n_chains=1,
