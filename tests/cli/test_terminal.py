@@ -111,7 +111,7 @@ def test_tables_of_features(place):
     out = place / "features"
     label = f"{E_}label"
     done = call("features", place / "table.csv", "--covariate", "when", "--label", label, "--out",
-                out, *SMALL)  # fmt: skip
+                out, "--weights", "binary", *SMALL)  # fmt: skip
     assert done.exit_code == 0, done.output
     assert r"\x1b" in done.stdout
     assert_harmless(done.stdout, done.stderr)

@@ -185,8 +185,9 @@ def test_one_decade_is_not_enough():
 def test_decades_whose_words_differ_are_told_apart(settings):
     found = decades.run(settings)
     summary = found.summary
-    ours = [daters.DYNAMIC, "dynamic, median", "dynamic, particles", "dynamic, cheap"]
-    assert list(summary.index[:5]) == [*ours, daters.STATIC]
+    words = ["dynamic, and words", "dynamic, and words, median"]
+    ours = [daters.DYNAMIC, "dynamic, median", *words, "dynamic, particles", "dynamic, cheap"]
+    assert list(summary.index[:7]) == [*ours, daters.STATIC]
     assert (summary.drop(index="random decade")["accuracy"] > 0.9).all()
     assert summary.loc["random decade", "accuracy"] == pytest.approx(1 / 3)
     assert summary.loc["random decade", "l1"] == pytest.approx((1 + 2 / 3 + 1) / 3)
