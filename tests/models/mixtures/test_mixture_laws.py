@@ -177,7 +177,7 @@ def test_same_bits_on_any_threads_and_what_a_draw_predicts(gates):
     y = mixture_quantile(law, draw.params, 0, q, weight)
     for row, values in enumerate(y):
         assert np.allclose(mixture_cdf(law, draw.params, 0, values, weight)[row], q, atol=1e-9)
-    assert y[1, 1] > y[0, 1] + 1.0, "rows are larger later"
+    assert y[1, 1] > y[0, 1] + 0.5, "rows are larger later"  # a draw after three sweeps
     new = GaussianClusters("full", student=True).rows([[0.0, 0.0], [4.0, np.nan]])
     found = log_joint_density(law, new, draw.params, np.log(weight))
     assert found.shape == (2, draw.log_mass.size)

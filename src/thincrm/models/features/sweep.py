@@ -89,7 +89,11 @@ def redraw_features(
 
 
 def redraw_variances(
-    rng: np.random.Generator, problem: FeatureProblem, state: FeatureState
+    rng: np.random.Generator,
+    problem: FeatureProblem,
+    state: FeatureState,
+    noise_prior: tuple[float, float] | None = None,
+    feature_prior: tuple[float, float] = FEATURE_PRIOR,
 ) -> FeatureState:
     """Redraw the variances: of every column's noise, of the features, of factors and level.
 
@@ -98,19 +102,20 @@ def redraw_variances(
     """
     own, facts, rate = state.own, problem.facts, state.own.rate
     error_P = squared_error(state.evidence.sums, facts.square_P, own.feature)
+    prior = (NOISE_PRIOR[0], rate) if noise_prior is None else noise_prior
     if problem.likelihood.n_dense == 0:
-        noise = draw_noise(rng, facts.seen_P, error_P, (NOISE_PRIOR[0], rate))
-        scale = draw_precision(rng, own.feature[: problem.n_atoms], FEATURE_PRIOR)
+        noise = draw_noise(rng, facts.seen_P, error_P, prior)
+        scale = draw_precision(rng, own.feature[: problem.n_atoms], feature_prior)
         dense = own.dense
     else:
         # entries in units of the noise tell of it too
         n_free = problem.n_atoms + own.dense.size
         units_F = np.concatenate([np.full(problem.n_atoms, own.scale), own.dense])
         error_P = error_P + units_F @ own.feature[:n_free] ** 2
-        noise = draw_noise(rng, facts.seen_P + n_free, error_P, (NOISE_PRIOR[0], rate))
+        noise = draw_noise(rng, facts.seen_P + n_free, error_P, prior)
         rate = draw_rate(rng, noise)
         entry_FP = own.feature[:n_free] * np.sqrt(noise)
-        scale = draw_precision(rng, entry_FP[: problem.n_atoms], FEATURE_PRIOR)
+        scale = draw_precision(rng, entry_FP[: problem.n_atoms], feature_prior)
         dense = draw_precision(rng, entry_FP[problem.n_atoms :], DENSE_PRIOR, 1)
     level = _level_precisions(rng, problem, own.feature)
     return state.with_own(noise=noise, scale=float(scale), dense=dense, level=level, rate=rate)

@@ -67,7 +67,10 @@ class Partition:
         draws = spread(n_draws, _MOST_DRAWS)
         rows = spread(n_rows, _MOST_ROWS)
         sample_BN = np.stack([self.labels_BN[b][rows] for b in draws]).astype(np.int32)
-        found = dissolved(by_size(least_expected(sample_BN)), sample_BN)
+        found = by_size(least_expected(sample_BN))
+        simpler = dissolved(found, sample_BN)
+        if _expected(sample_BN, simpler) <= _expected(sample_BN, found) + _LEAST_GAIN:
+            found = simpler
         if rows.size < n_rows:
             found = self._extended(found, rows, draws)
         return by_size(found)
