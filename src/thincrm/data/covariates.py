@@ -147,7 +147,7 @@ def _columns(t: CovariateLike) -> list[tuple[str, Column]]:
     return [("t" if n_columns == 1 else f"t{c}", array[:, c]) for c in range(n_columns)]
 
 
-def _as_array(t: Any) -> np.ndarray:
+def _as_array(t: object) -> np.ndarray:
     """Return a NumPy array, leaving dates and strings as objects for pandas to read."""
     if isinstance(t, dict | set | frozenset):
         raise InvalidType("t must be in the order of the observations: pass a list or an array.")

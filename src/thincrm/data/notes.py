@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 
@@ -74,7 +73,7 @@ def note_one_value(known: Covariates, things: str, what: str) -> None:
         )
 
 
-def refuse_empty(X: Any, name: str, things: str) -> None:
+def refuse_empty(X: object, name: str, things: str) -> None:
     """Refuse a table without rows or columns."""
     shape = getattr(X, "shape", None)
     if shape is None and hasattr(X, "__len__"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -18,7 +17,7 @@ __all__ = ["log_evidence"]
 
 
 @singledispatch
-def log_evidence(levy: Any, n_atoms: int, hits: Float, exposure: Float) -> Float:
+def log_evidence(levy: object, n_atoms: int, hits: Float, exposure: Float) -> Float:
     """Return log ∫ m^hits e^{-exposure m} f_K(m) dm, elementwise; K = n_atoms."""
     raise InvalidType(f"{levy} has no closed form here: use a process whose masses have no end.")
 

@@ -6,6 +6,7 @@ line: `thincrm.thinning.register(MyThinning)`. Files, reports and the command li
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -21,7 +22,7 @@ T = TypeVar("T", bound="type[ThinningFunction]")
 MEMBERS: list[type[ThinningFunction]] = []
 
 
-class ThinningFunction:
+class ThinningFunction(ABC):
     """What stands beside the mathematics of a thinning function (`ports.Thinning`)."""
 
     __slots__ = ()
@@ -30,13 +31,13 @@ class ThinningFunction:
     state: ClassVar[type[Any]]  # the named tuple of its auxiliary variables
     plain_words: ClassVar[str] = ""  # {one} and {many} stand for the atoms
 
+    @abstractmethod
     def prepare(self, t: CovariateLike) -> Any:
         """Return what can be computed once from the covariates."""
-        raise NotImplementedError
 
+    @abstractmethod
     def draw(self, rng: Seed, n_atoms: int, prepared: Any) -> Any:
         """Draw the auxiliary variables of `n_atoms` atoms from their prior."""
-        raise NotImplementedError
 
     def pack(self, prepared: Any) -> dict[str, Float] | None:
         """Return what files must keep of `prepared`; None: it can be prepared again, bit by bit."""

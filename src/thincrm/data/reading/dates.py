@@ -80,7 +80,7 @@ class DateColumn:
     only_years: bool = True
     aware: bool = False
 
-    def read(self, value: Any) -> None:
+    def read(self, value: object) -> None:
         """Add a date, or raise ValueError with the reason why it is none."""
         try:
             moment, is_year = _parse(value, self.form)
@@ -108,7 +108,7 @@ class DateColumn:
         return dates.dt.tz_localize("UTC") if self.aware else dates
 
 
-def _parse(value: Any, form: str | None) -> tuple[datetime.datetime, bool]:
+def _parse(value: object, form: str | None) -> tuple[datetime.datetime, bool]:
     """Return a moment, and whether it is a bare year."""
     if value is None or value is pd.NaT or value != value:  # noqa: PLR0124 - NaN is not itself
         raise ValueError("the date is missing")

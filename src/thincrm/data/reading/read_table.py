@@ -146,7 +146,7 @@ def _kept(
     return wanted, set(wanted) - set(_numeric(path, wanted, encoding))
 
 
-def _text(value: Any) -> str | None:
+def _text(value: object) -> str | None:
     """Return a text, or None for a hole."""
     said = "" if value is None else str(value).strip()
     return None if said.lower() in _HOLES else said
@@ -171,14 +171,14 @@ def _numeric(path: str | Path, names: Sequence[str], encoding: str) -> list[str]
     return [name for name in names if name in filled and name not in texts]
 
 
-def _name(value: Any) -> Any:
+def _name(value: object) -> Any:
     """Return what a row is called."""
     if isinstance(value, list | dict):
         raise ValueError(f"{shown(value)} is not a name")
     return plain(value)
 
 
-def _cell(value: Any) -> float:
+def _cell(value: object) -> float:
     """Return a number, or NaN for a hole."""
     if value is None or (isinstance(value, str) and value.strip().lower() in _HOLES):
         return float("nan")

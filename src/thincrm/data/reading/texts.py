@@ -201,7 +201,7 @@ class _Sheet:
         return Texts(texts, t, table, tally.skipped, tally.first)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if value is None:
         raise ValueError("the text is missing")
     if not isinstance(value, str):
@@ -209,7 +209,7 @@ def _text(value: Any) -> str:
     return str(plain(value))
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return a cell; a text with broken characters in it is refused."""
     if isinstance(value, str) and not value.isascii():
         try:
@@ -224,7 +224,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def number_in(value: Any) -> float:
+def number_in(value: object) -> float:
     """Return a cell as a finite number."""
     text = value.strip() if isinstance(value, str) else value
     if text is None or text == "":

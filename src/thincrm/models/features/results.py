@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -260,8 +261,10 @@ class FeatureResults(Extent, Model):
         silent = log_odds + np.outer(trials, log_rest(draw.log_mass))
         return np.where(hits > 0, np.inf, silent)
 
+    @abstractmethod
     def _values(self, X: TableLike, *, reset: bool) -> Float:
-        raise NotImplementedError
+        """Return the checked cells of a table."""
 
+    @abstractmethod
     def _table(self, value: Float, at: Covariates, times: Float, shared: bool) -> Table:
-        raise NotImplementedError
+        """Return the table that the likelihood takes."""

@@ -29,7 +29,11 @@ class MixtureDensities(MixtureRows):
     """Laws of a new value of one column, given t."""
 
     def density(
-        self, y: Any = None, t: CovariateLike | None = None, level: float = 0.9, column: Any = None
+        self,
+        y: Any = None,
+        t: CovariateLike | None = None,
+        level: float = 0.9,
+        column: object = None,
     ) -> pd.DataFrame:
         """Return the density of a new value of a column at y, given t, with bands.
 
@@ -63,7 +67,7 @@ class MixtureDensities(MixtureRows):
         return self._table("y", y_G, rows, of, level)
 
     def probability_below(
-        self, y: Any, t: CovariateLike | None = None, level: float = 0.9, column: Any = None
+        self, y: Any, t: CovariateLike | None = None, level: float = 0.9, column: object = None
     ) -> pd.DataFrame:
         """Return the probability that a new value of a column is at most y, given t, with bands.
 
@@ -87,7 +91,7 @@ class MixtureDensities(MixtureRows):
         q: Any = (0.05, 0.5, 0.95),
         t: CovariateLike | None = None,
         level: float = 0.9,
-        column: Any = None,
+        column: object = None,
     ) -> pd.DataFrame:
         """Return quantiles of a new value of a column, given t, with bands.
 
@@ -147,7 +151,7 @@ class MixtureDensities(MixtureRows):
         parts = [self._weights(self.draws_[b], rows) for b in self._places()]
         return np.concatenate(parts, axis=1) / len(parts)
 
-    def _asked(self, column: Any, t: Any) -> tuple[int, Float]:
+    def _asked(self, column: object, t: Any) -> tuple[int, Float]:
         """Return (place of a column that varies, encoded covariates)."""
         check_is_fitted(self)
         known = self.covariates_

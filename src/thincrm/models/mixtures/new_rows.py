@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -220,8 +221,9 @@ class MixtureRows(MixtureResults):
             return self.as_given(value).set_axis(X.index, axis=0).set_axis(X.columns, axis=1)
         return value
 
+    @abstractmethod
     def _values(self, X: MixedTable, *, reset: bool) -> Float:
-        raise NotImplementedError
+        """Return the checked cells of a table, categories as codes."""
 
 
 def _mode(values: np.ndarray) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -205,8 +206,9 @@ class MixtureResults(Model):
         cells = self._cells()
         return lambda draw: cells.moments(draw.params)
 
+    @abstractmethod
     def _cells(self) -> Cells:
-        raise NotImplementedError
+        """Return the cells' distribution given a cluster."""
 
 
 def _places(known: Float, rows: Float) -> Int:

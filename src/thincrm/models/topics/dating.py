@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
@@ -42,9 +43,9 @@ class TopicDating(TopicResults):
     n_threads: int | None
     _dater: Dater | None
 
+    @abstractmethod
     def _counts(self, X: Documents, *, reset: bool) -> CountMatrix:
         """Return checked counts of documents."""
-        raise NotImplementedError
 
     def predict_time(
         self,
