@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,6 +47,8 @@ class NormalizedCRM:
     """
 
     crm: ThinnedCRM
+    # of covariates seen before: a search that repeated draws need not repeat
+    _lengths: dict[tuple[float, bytes], int] = field(default_factory=dict, init=False, repr=False)
 
     def draw(
         self,
@@ -70,10 +72,15 @@ class NormalizedCRM:
         rng = as_generator(rng)
         at = points(t)
         prepared = prepare(self.crm, at)
-        mean_T = mean_gate(self.crm, prepared, at)
-        log_masses = draw_log_masses(
-            self.crm.levy, rng, n_atoms, error, lambda miss: self._n_atoms_for(miss, mean_T)
-        )
+
+        def length(miss: float) -> int:
+            asked = miss, at.rows.tobytes()
+            if asked not in self._lengths:
+                mean_T = mean_gate(self.crm, prepared, at)
+                self._lengths[asked] = self._n_atoms_for(miss, mean_T)
+            return self._lengths[asked]
+
+        log_masses = draw_log_masses(self.crm.levy, rng, n_atoms, error, length)
         drawn = realise(self.crm, rng, at, prepared, log_masses)
         return _shares(drawn, log_masses, self.crm.weighted)
 

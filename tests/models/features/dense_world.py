@@ -4,6 +4,7 @@ Every row uses every factor, so replicates cannot share a problem: one table eac
 """
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from feature_world import problem_of
@@ -34,6 +35,12 @@ N_FEATURES, N_DENSE, N_COLUMNS = 2, 2, 3
 LEVEL = (1, 2)  # slopes, and curves of one kernel
 
 
+@cache
+def prepared_of(thinning):
+    """Return what a thinning function prepares for the worlds' times, once."""
+    return thinning.prepare(TIMES)
+
+
 @dataclass(frozen=True)
 class DenseWorld:
     """One product."""
@@ -47,7 +54,7 @@ class DenseWorld:
     def draw(self, rng):
         """Draw (problem, state) from their definitions."""
         K, L, P, N = N_FEATURES, N_DENSE, N_COLUMNS, ROW.size
-        prepared = self.thinning.prepare(TIMES)
+        prepared = prepared_of(self.thinning)
         x = self.thinning.draw(rng, K, prepared)
         open_TK = expit(self.thinning.log_odds(x, prepared, TIMES))
         mass_K = rng.beta(CONCENTRATION * SHARE, CONCENTRATION * (1 - SHARE), K)

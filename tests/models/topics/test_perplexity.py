@@ -8,11 +8,14 @@ from scipy import sparse
 from scipy.special import expit
 from tiny_documents import documents_of, random_draw
 
+from thincrm.inference.engine import Serial
+from thincrm.models.topics.predict.heldout_shards import HeldoutWords
 from thincrm.models.topics.predict.perplexity import (
     PerplexitySoFar,
     heldout_log_likelihoods,
     perplexity,
 )
+from thincrm.models.topics.state import shards_of
 
 N_WORDS, N_TOPICS, N_DRAWS = 4, 3, 7
 WORDS = [[0, 0, 1, 3], [2, 2, 2], [], [0, 1, 1, 1, 3, 3]]
@@ -99,3 +102,15 @@ def test_perplexity_so_far_and_of_single_draws(case):
     alone = [-plain_log_perplexity([rate]) for rate in rates]
     found = heldout_log_likelihoods([draw for draw, _ in draws], *given)
     np.testing.assert_allclose(found, alone, rtol=1e-6)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_rates_do_not_depend_on_shards(case):
+    draws = [draw for draw, _ in kept(case)]
+    some, one = (
+        HeldoutWords(shards_of(documents_of(WORDS), ROW, size), HELDOUT, Serial())
+        for size in (3, 100)
+    )
+    np.testing.assert_array_equal(some.rates(draws)[0], one.rates(draws)[0])
+    np.testing.assert_array_equal(some.rates(draws)[1], one.rates(draws)[1])
+    assert len(shards_of(documents_of(WORDS), ROW, 3)) > 2

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from thincrm.data.counts import CountMatrix, Tokens
 from thincrm.errors import InvalidInput
 from thincrm.models.topics.draw import TopicDraw
-from thincrm.models.topics.levels import level_rows, spread
-from thincrm.models.topics.predict.rates import add_rates
-from thincrm.models.topics.usage import token_rates
+from thincrm.models.topics.predict.heldout_shards import HeldoutWords
+from thincrm.models.topics.state import shards_of
 from thincrm.numerics.arrays import Float
-from thincrm.numerics.threads import map_blocks
+from thincrm.ports import Engine
 
 __all__ = ["Perplexity", "PerplexitySoFar", "heldout_log_likelihoods", "perplexity"]
 
 _BATCHES = 5
-_BLOCK = 4096
 
 
 class Perplexity(NamedTuple):
@@ -38,7 +35,11 @@ class Perplexity(NamedTuple):
 
 
 def perplexity(
-    draws: Sequence[TopicDraw], row_D: np.ndarray, heldout: CountMatrix, documents: Tokens
+    draws: Sequence[TopicDraw],
+    row_D: np.ndarray,
+    heldout: CountMatrix,
+    documents: Tokens,
+    engine: Engine | None = None,
 ) -> Perplexity:
     """Return the perplexity of held-out counts of the fitted documents (same rows).
 
@@ -52,26 +53,23 @@ def perplexity(
         Held-out counts; documents without any are passed over.
     documents : Tokens
         The documents the model was fitted to.
+    engine : Engine
+        What maps over shards of documents; None: the threads of this process.
     """
-    words = _checked_words(draws, row_D, heldout)
+    n_words = _checked_words(draws, row_D, heldout)
+    held = HeldoutWords(shards_of(documents, row_D), heldout, engine)
     n_batches = min(_BATCHES, len(draws))
-    parts = [_rates(draws[b::n_batches], row_D, heldout, documents) for b in range(n_batches)]
+    parts = [held.rates(draws[b::n_batches]) for b in range(n_batches)]
     cell_BC, total_BD = (np.stack(part) for part in zip(*parts, strict=True))
-    document = np.repeat(np.arange(heldout.shape[0]), np.diff(heldout.indptr))
-
-    def log_perplexity(cell_C: Float, total_D: Float) -> float:
-        share_C = cell_C / total_D[document]
-        return float(-(heldout.data * np.log(share_C)).sum() / words)
-
-    value = log_perplexity(cell_BC.sum(0), total_BD.sum(0))
+    value = -held.mean_log_share(cell_BC.sum(0), total_BD.sum(0))
     error = np.nan
     if n_batches > 1:
         left = [
-            log_perplexity(np.delete(cell_BC, b, 0).sum(0), np.delete(total_BD, b, 0).sum(0))
+            held.mean_log_share(np.delete(cell_BC, b, 0).sum(0), np.delete(total_BD, b, 0).sum(0))
             for b in range(n_batches)
         ]
         error = float(np.sqrt((n_batches - 1) / n_batches * np.var(left) * n_batches))
-    return Perplexity(float(np.exp(value)), float(np.exp(value) * error), words, len(draws))
+    return Perplexity(float(np.exp(value)), float(np.exp(value) * error), n_words, len(draws))
 
 
 class PerplexitySoFar:
@@ -84,18 +82,17 @@ class PerplexitySoFar:
     """
 
     def __init__(self, row_D: np.ndarray, heldout: CountMatrix, documents: Tokens) -> None:
-        self._given = (row_D, heldout, documents)
-        self._document = np.repeat(np.arange(heldout.shape[0]), np.diff(heldout.indptr))
+        self._row_D = row_D
+        self._held = HeldoutWords(shards_of(documents, row_D), heldout)
         self._cell_C, self._total_D = np.zeros(heldout.nnz), np.zeros(heldout.shape[0])
 
     def add(self, draw: TopicDraw) -> float:
         """Take in a draw, and return the perplexity of all so far."""
-        words = _checked_words([draw], *self._given[:2])
-        cell_C, total_D = _rates([draw], *self._given)
+        _checked_words([draw], self._row_D, self._held.counts)
+        cell_C, total_D = self._held.rates([draw])
         self._cell_C += cell_C
         self._total_D += total_D
-        share_C = self._cell_C / self._total_D[self._document]
-        return float(np.exp(-(self._given[1].data * np.log(share_C)).sum() / words))
+        return float(np.exp(-self._held.mean_log_share(self._cell_C, self._total_D)))
 
 
 def heldout_log_likelihoods(
@@ -106,12 +103,9 @@ def heldout_log_likelihoods(
     A label-free quantity of a draw, for R-hat; their mean is no perplexity, which averages
     probabilities over draws before it takes the logarithm.
     """
-    words = _checked_words(draws, row_D, heldout)
-    document = np.repeat(np.arange(heldout.shape[0]), np.diff(heldout.indptr))
-    rates = (_rates([draw], row_D, heldout, documents) for draw in draws)
-    return np.array(
-        [(heldout.data * np.log(cell / total[document])).sum() / words for cell, total in rates]
-    )
+    _checked_words(draws, row_D, heldout)
+    held = HeldoutWords(shards_of(documents, row_D), heldout)
+    return np.array([held.mean_log_share(*held.rates([draw])) for draw in draws])
 
 
 def _checked_words(draws: Sequence[TopicDraw], row_D: np.ndarray, heldout: CountMatrix) -> int:
@@ -125,35 +119,3 @@ def _checked_words(draws: Sequence[TopicDraw], row_D: np.ndarray, heldout: Count
     if words == 0:
         raise InvalidInput("heldout holds no words: nothing to predict.")
     return words
-
-
-def _rates(
-    draws: Sequence[TopicDraw], row_D: np.ndarray, heldout: CountMatrix, documents: Tokens
-) -> tuple[Float, Float]:
-    cell_C, total_D = np.zeros(heldout.nnz), np.zeros(heldout.shape[0])
-    longest = int(np.diff(documents.start).max(initial=0))
-    for draw in draws:
-        theta_PK, (usage, log_odds) = draw.theta, spread(draw.usage, draw.log_odds)
-        rates = token_rates(usage, log_odds, theta_PK, draw.burstiness, longest)
-        level_D = draw.level
-        scale_D = np.ones(len(row_D)) if level_D is None else draw.usage.q[level_D, 0]
-        spread_TP = rates.unused_TK.astype(float) @ theta_PK.T.astype(float)
-        arguments = (
-            level_rows(row_D, level_D, len(draw.usage.q)),
-            documents.start,
-            documents.word,
-            draw.token_topics(),
-            heldout.indptr,
-            heldout.indices,
-            rates,
-            spread_TP,
-            scale_D,
-            cell_C,
-            total_D,
-        )
-        map_blocks(partial(_add, arguments), len(row_D), _BLOCK)
-    return cell_C, total_D
-
-
-def _add(arguments: tuple[Any, ...], first: int, stop: int) -> None:
-    add_rates(first, stop, *arguments)
