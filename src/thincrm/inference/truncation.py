@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from thincrm.errors import Sentence, argument, either
-from thincrm.inference.diagnostics import KeptDraw
+
+if TYPE_CHECKING:
+    from thincrm.inference.diagnostics import KeptDraw
 
 __all__ = ["truncation_binds"]
 

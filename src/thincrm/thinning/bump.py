@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import qmc
 
 from thincrm.data.covariates import CovariateLike, Covariates, covariates
 from thincrm.errors import InvalidInput, InvalidType, check_positive
@@ -223,6 +222,8 @@ class Bump(ThinningFunction):
 
     def _sampled_smaller(self, prepared: Window, rows_SC: Float, rows_TC: Float) -> Float:
         columns = prepared.low.size
+        from scipy.stats import qmc  # noqa: PLC0415 - slow to load, and no sweep needs it
+
         sobol = qmc.Sobol(columns + 1, scramble=False).random_base2(_LOG_QMC)
         point = sobol + 0.5 / len(sobol)
         x = BumpState(

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import gammaincinv, gammaln
-from scipy.stats import qmc
 
 from thincrm.data.covariates import CovariateLike
 from thincrm.errors import check_count, check_finite, check_positive
@@ -152,6 +151,8 @@ class ProbitRVM(KernelThinning):
     def _roots(self, prepared: Basis, rows_RC: Float) -> Iterator[Float]:
         """Yield batches of A = F diag(lambda)^(-1/2): predictors are N(mu_0, A A') given lambda."""
         basis_MRJ = self._basis(rows_RC, prepared.centres)
+        from scipy.stats import qmc  # noqa: PLC0415 - slow to load, and no sweep needs it
+
         points = qmc.Sobol(basis_MRJ.shape[2], rng=0).random_base2(_LOG2_POINTS)
         deviation_QJ = np.sqrt(self.rate / gammaincinv(self.shape, points))
         for batch_BJ in np.array_split(deviation_QJ, 32):
