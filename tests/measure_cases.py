@@ -1,6 +1,7 @@
 """Many independent realisations from one call, for statistical tests of random measures."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,13 @@ class Many:
 
     def log_series(self, rng, n_atoms):
         arrivals = np.cumsum(rng.standard_exponential((self.n, n_atoms // self.n)), axis=1)
-        return self.levy.log_tail_inverse(arrivals.ravel())
+        return _log_masses(self.levy, arrivals.tobytes())
+
+
+@lru_cache(maxsize=2)
+def _log_masses(levy, arrivals):
+    """Return the masses of the same arrivals once: tests of one seed differ in thinning alone."""
+    return levy.log_tail_inverse(np.frombuffer(arrivals))
 
 
 def blocks(values_TK, n):

@@ -14,7 +14,7 @@ from thincrm.cli import app
 from thincrm.console.run_source import kept_reading, kept_texts
 
 TEXTS, OWN = ("war peace", "tax money"), ("alpha", "beta", "gamma", "delta")
-MORE = ("--text", "body", "--date", "date", "--sweeps", "200", "--draws", "1", "--max-topics", "3",
+MORE = ("--text", "body", "--date", "date", "--sweeps", "60", "--draws", "1", "--max-topics", "3",
         "--threads", "1", "--quiet")  # fmt: skip
 
 

@@ -19,7 +19,7 @@ def race(n_rounds, n_processes):
 
 @pytest.mark.parametrize("n_processes", [2, 4])
 def test_one_of_several_beginners_has_the_folder(n_processes):
-    race(8, n_processes)
+    race(4, n_processes)
 
 
 @pytest.mark.slow

@@ -85,6 +85,10 @@ def map_blocks(
     wake, and to wait for.
     """
     starts = range(0, n_items, size)
+    pool, others = _pool.get(), min(thread_count(), len(starts)) - 1
+    if pool is None or others < 1:
+        meanwhile()
+        return [work(start, min(start + size, n_items)) for start in starts]
     found: dict[int, R] = {}
     failed: dict[int, BaseException] = {}
     untaken = iter(starts)
@@ -97,13 +101,10 @@ def map_blocks(
                 failed[start] = error
                 return
 
-    others = min(thread_count(), len(starts)) - 1
-    pool = _pool.get()
     waiting = []
-    if pool is not None:
-        with suppress(RuntimeError):  # the interpreter is about to end: this thread does it all
-            for _ in range(others):
-                waiting.append(pool.submit(take))
+    with suppress(RuntimeError):  # the interpreter is about to end: this thread does it all
+        for _ in range(others):
+            waiting.append(pool.submit(take))
     try:
         meanwhile()
         take()

@@ -45,12 +45,12 @@ def rank(moves, n_first=1_600, n_steps=4):
 @pytest.mark.joint
 @pytest.mark.parametrize("move", KNOWN_MOVES, ids=["fields", "grid", "sticks", "mass"])
 def test_each_move(move):
-    assert_passed(rank([move], n_first=3_000))
+    assert_passed(rank([move]))
 
 
 @pytest.mark.joint
 def test_all_moves():
-    assert_passed(rank(KNOWN_MOVES, n_first=3_000))
+    assert_passed(rank(KNOWN_MOVES))
 
 
 @pytest.mark.joint

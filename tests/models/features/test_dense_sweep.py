@@ -37,9 +37,8 @@ def stays(name, updates, n_first=1_200, n_steps=2):
 
 
 @pytest.mark.parametrize("update", SWEEP[:3], ids=lambda update: update.__name__)
-@every_world
-def test_blocks(name, update):
-    assert_passed(stays(name, [update]))
+def test_blocks(update):
+    assert_passed(stays("rvm, row, real", [update]))
 
 
 @every_world

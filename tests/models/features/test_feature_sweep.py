@@ -62,7 +62,6 @@ def test_whole_sweep(name):
     assert_passed(stays(name, SWEEP))
 
 
-@pytest.mark.parametrize("move", [renew, recombine, turn_over], ids=lambda move: move.__name__)
 @pytest.mark.parametrize(
     "name",
     [
@@ -72,13 +71,13 @@ def test_whole_sweep(name):
         "bump, observation, real",
     ],
 )
-def test_moves_of_whole_features(name, move):
-    assert_passed(after_six_moves(name, move))
+def test_moves_of_whole_features(name):
+    assert_passed(after_six_moves(name, (renew, recombine, turn_over)))
 
 
-def after_six_moves(name, move):
+def after_six_moves(name, moves):
     world = replace(WORLDS[name], n_replicates=1)
-    blocks = [block(move)] * 6
+    blocks = [block(move) for move in moves] * (6 // len(moves))
     return two_sample_test(
         many(world), blocks, functionals(world), n_steps=1, n_first=1_000, rng=SEED
     )
@@ -179,4 +178,5 @@ WRONG_MOVES = {
 
 @pytest.mark.parametrize("twin", WRONG_MOVES)
 def test_wrong_moves_are_rejected(twin):
-    assert_rejected(after_six_moves(*WRONG_MOVES[twin]))
+    name, move = WRONG_MOVES[twin]
+    assert_rejected(after_six_moves(name, (move,)))

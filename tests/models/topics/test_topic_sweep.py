@@ -66,7 +66,7 @@ def rank(name, blocks, **options):
 
 @every_world
 def test_tokens(name):
-    assert_passed(rank(name, [block(redraw_tokens)], backward=[block(backwards)], n_first=3_200))
+    assert_passed(rank(name, [block(redraw_tokens)], backward=[block(backwards)]))
 
 
 @every_world

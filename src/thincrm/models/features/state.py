@@ -51,6 +51,8 @@ class FeatureShard:
     def blocks(self) -> list[int]:
         """Return where to cut the groups into blocks of about equal rows, whatever the threads."""
         n_rows = int(self.table.start_G[-1])
+        if 0 < n_rows <= _BLOCK_ROWS:
+            return [0, self.table.row_G.size]
         cuts = np.searchsorted(self.table.start_G, np.arange(0, n_rows, _BLOCK_ROWS))
         return [*np.unique(cuts).tolist(), self.table.row_G.size]
 
