@@ -31,7 +31,8 @@ WEIRD = [
 VALUES = [0, 1, -1, 2, 7, 127, -128, 1000, 2**31 - 1, -(2**31), 2**62, -(2**62)]
 FLOATS = [*VALUES, 0.5, np.nan, np.inf, -np.inf, 1e300, -1e300, 1e-300]
 ALLOWANCE = 60e6  # bytes: what Python and its libraries come to need in the course of time
-MOST_SECONDS = 60  # then the alarm goes, and ends the process
+MOST_SECONDS = 10  # of work; then the alarm goes, and ends the process
+MOST_WAITING = 60  # by the clock: other programs may be at work too
 
 
 def flip(rng, path):
@@ -126,28 +127,34 @@ class Battery:
 
     def __init__(self, folder):
         self.good, self.bad = folder / "good", folder / "bad"
-        fit(heldout=0.2, n_sweeps=3, n_draws=1, n_chains=1).save(self.good)
+        self.make()
         shutil.copytree(self.good, self.bad)
         self.files = [path for path in files(self.good) if path.name != "lock"]
         size = sum(path.stat().st_size for path in self.files)
         self.use(self.read())
         self.limit = peak() + 2 * size + ALLOWANCE
 
+    def make(self):
+        fit(heldout=0.2, n_sweeps=3, n_draws=1, n_chains=1).save(self.good)
+
     def attack(self, attack, seed):
         """Return "refused" or "read" for one attack; anything else is an error."""
         rng = random.Random(seed)
         target = rng.choice(self.files).relative_to(self.good)
         attack(rng, self.bad / target)
-        signal.alarm(MOST_SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
+        signal.alarm(MOST_WAITING)
         try:
             model = self.read()
             if seed % 5 == 0:
                 self.use(model)
+            self.go_on(target)
             return "read"
         except ThincrmError as error:
             return "refused" if len(str(error)) < 600 else "refused at length"
         finally:
             signal.alarm(0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
             for ending in (".json", ".safetensors"):
                 name = target.with_suffix(ending)
                 if (self.good / name).exists():
@@ -159,6 +166,9 @@ class Battery:
             warnings.simplefilter("ignore")
             return tc.load(self.bad)
 
+    def go_on(self, target):
+        """Go on with the run in which that file was attacked; here it has ended."""
+
     def use(self, model):
         """Ask for what goes through compiled loops, which do not check their indices."""
         with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -169,15 +179,40 @@ class Battery:
                 model.perplexity(model.counts_ if model.heldout_ is None else None)
 
 
+class RunBattery(Battery):
+    """A run that was made longer and has not ended: a length, two checkpoints, no results."""
+
+    def make(self):
+        fit(self.good, heldout=0.2, n_sweeps=3, n_draws=2, n_chains=1)
+        tc.resume(self.good, n_sweeps=5)
+        tc.resume(self.good, n_sweeps=6)
+        for path in self.good.glob("results.*"):
+            path.unlink()
+
+    def use(self, model):
+        """Nothing beside going on."""
+
+    def go_on(self, target):
+        """Make one more sweep, unless it was the length that was attacked: any may be asked for."""
+        if target.stem not in ("settings", "length"):
+            try:
+                with np.errstate(all="ignore"), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    tc.resume(self.bad, n_sweeps=7)
+            finally:
+                shutil.rmtree(self.bad)
+                shutil.copytree(self.good, self.bad)
+
+
 def peak():
     """Return the most memory this process has had, in bytes."""
     return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def main(n_attacks, seed):
+def main(kind, n_attacks, seed):
     """Attack that many times and say what came of it; the first failure ends it."""
     with tempfile.TemporaryDirectory() as folder:
-        battery = Battery(Path(folder))
+        battery = {"model": Battery, "run": RunBattery}[kind](Path(folder))
         tally = {}
         for number in range(n_attacks):
             attack = ATTACKS[number % len(ATTACKS)]
@@ -189,4 +224,4 @@ def main(n_attacks, seed):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -7,12 +7,13 @@ import shutil
 import subprocess
 import sys
 import tracemalloc
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
 import pytest
 import safetensors.numpy
-from hostile import ATTACKS, Battery
+from hostile import ATTACKS, Battery, RunBattery
 from scipy import sparse
 from small_run import bits, files, fit
 
@@ -22,6 +23,7 @@ from thincrm.files import record
 from thincrm.files.folder import Folder
 from thincrm.files.record import _checksum, read_record, write_record
 from thincrm.inference import run_log
+from thincrm.inference.schedule import Schedule
 
 pytestmark = pytest.mark.filterwarnings("ignore:All .* topics")
 
@@ -31,10 +33,22 @@ def battery(tmp_path_factory):
     return Battery(tmp_path_factory.mktemp("hostile"))
 
 
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    return RunBattery(tmp_path_factory.mktemp("runs"))
+
+
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
 def test_attacks_end_in_a_sentence_or_a_model(battery, attack):
     outcomes = {battery.attack(attack, seed) for seed in range(500)}
     assert "refused" in outcomes <= {"refused", "read"}
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
+def test_attacks_on_a_run_that_goes_on(runs, attack):
+    """Length and checkpoints too, and one more sweep from whatever was read."""
+    outcomes = {runs.attack(attack, seed) for seed in range(60)}
+    assert "read" in outcomes <= {"refused", "read"}
 
 
 @pytest.mark.parametrize("attack", ATTACKS[:2], ids=lambda attack: attack.__name__)
@@ -213,6 +227,57 @@ def test_a_small_file_does_not_claim_many_words(folder, named):
         tc.load(folder)
     assert tracemalloc.get_traced_memory()[1] < 1e6
     tracemalloc.stop()
+
+
+@contextmanager
+def taking_little():
+    """Allow a few megabytes."""
+    tracemalloc.start()
+    yield
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 8e6
+
+
+def test_a_small_file_does_not_claim_many_draws(folder):
+    many = 3 * 10**6
+    settings = read_record(Folder(folder), "settings", "settings")
+    params = settings.content["of"]["settings"]["of"]["params"]["of"]
+    params |= {"n_sweeps": many, "n_draws": many}
+    write_record(Folder(folder), "settings", "settings", *settings, "0.1.0")
+    results = read_record(Folder(folder), "results", "results")
+    results.content["of"]["length"]["of"] |= {"longest": many, "end": many}
+    write_record(Folder(folder), "results", "results", *results, "0.1.0")
+    with taking_little(), pytest.warns(UserWarning, match="no results"):
+        with pytest.raises(InvalidInput, match="no draws"):
+            tc.load(folder)
+
+
+def test_a_small_file_does_not_claim_many_chains():
+    places = [run_log.ChainState(0, 1, "somewhere")]
+    trace = {"chain": np.array([10**6]), "sweep": np.array([1])}
+    with taking_little(), pytest.raises(DamagedFile, match="where the run stood"):
+        run_log.read_checkpoint({"chains": places, "trace": trace}, Schedule(3, 1, 1, 0))
+
+
+def test_draws_and_traces_are_of_the_chains_there_are(folder):
+    """Whose number is an index: such a model could be read and not be saved again."""
+    results = read_record(Folder(folder), "results", "results")
+    results.arrays["value.trace.chain"][:] = 7
+    write_record(Folder(folder), "results", "results", *results, "0.1.0")
+    with pytest.warns(UserWarning, match="a trace of other chains"):
+        with pytest.raises(InvalidInput, match="no draws"):
+            tc.load(folder)
+
+
+@pytest.mark.parametrize("number", [7, 3.0, True])
+def test_a_draw_says_which_it_is(folder, number):
+    draw = read_record(Folder(folder / "draws"), "0-00003", "draw")
+    draw.content["of"]["sweep"] = number
+    write_record(Folder(folder / "draws"), "0-00003", "draw", *draw, "0.1.0")
+    with pytest.warns(UserWarning, match="0-00003 is no draw of that chain and sweep"):
+        with pytest.raises(InvalidInput, match="no draws"):
+            tc.load(folder)
 
 
 def test_what_could_not_be_read_again_is_not_written(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("page", ["files.md", "command-line.md"])
+@pytest.mark.parametrize("page", ["files.md", "command-line.md", "reading.md"])
 def test_the_tests_that_a_page_names_are_there(page):
     named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / page).read_text("utf-8")))
     assert len(named) >= 5

@@ -165,8 +165,13 @@ class RunFolder:
         self._write(self._folder.inner("draws"), _draw_name(chain, sweep), "draw", draw)
 
     def read_draw(self, chain: int, sweep: int) -> Any:
-        """Return the draw that a chain kept after a sweep."""
-        return self._read(self._folder.inner("draws"), _draw_name(chain, sweep), "draw")
+        """Return the draw that a chain kept after a sweep, which must say so itself."""
+        folder, name = self._folder.inner("draws"), _draw_name(chain, sweep)
+        draw = self._read(folder, name, "draw")
+        said = getattr(draw, "chain", None), getattr(draw, "sweep", None)
+        if said != (chain, sweep) or {type(number) for number in said} != {int}:
+            raise DamagedFile(f"{folder.path / name} is no draw of that chain and sweep.")
+        return draw
 
     def drop_draws(self, kept: Container[int]) -> None:
         """Let go of the draws of all sweeps but those that are kept."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -349,8 +350,8 @@ def read_checkpoint(found: Any, schedule: Schedule) -> tuple[list[ChainState], l
     ):
         raise DamagedFile("The checkpoint does not say where the run stood.")
     rows = rows_of(found["trace"])
-    seen_C = np.bincount([int(row["chain"]) for row in rows], minlength=schedule.n_chains)
-    if seen_C.tolist() != [place.sweep for place in places]:
+    seen = Counter(row["chain"] for row in rows)
+    if seen != Counter({place.chain: place.sweep for place in places}):
         raise DamagedFile("The checkpoint does not say where the run stood.")
     return places, rows
 

@@ -258,9 +258,12 @@ class StoredModel:
                 raise DamagedFile(f"{folder.path / 'results.json'} holds no results.")
             if length_of(found["length"])[:2] != (schedule.longest, schedule.end):
                 return None  # of before the run was made longer or shorter
-            if not all(set(sweeps.tolist()) <= set(schedule.kept) for sweeps in found["kept"]):
+            if not all(int(s) in schedule.kept for sweeps in found["kept"] for s in sweeps):
                 raise DamagedFile(f"{folder.path / 'results.json'} holds no results.")
-            return found["kept"], rows_of(found["trace"]), found["complete"] is True
+            rows = rows_of(found["trace"])
+            if not all(row["chain"] in range(schedule.n_chains) for row in rows):
+                raise DamagedFile(f"{folder.path / 'results.json'} has a trace of other chains.")
+            return found["kept"], rows, found["complete"] is True
         except DamagedFile as error:
             warnings.warn(f"{error} Looking for a checkpoint instead.", stacklevel=4)
             return None
