@@ -83,8 +83,17 @@ def seen_anywhere(atoms: Atoms, k: int) -> bool:
 
 @compiled
 def predict(basis_TJ: np.ndarray, weight_J: np.ndarray, out_T: np.ndarray) -> None:
-    """Fill `out_T` with the predictors F w."""
-    for t in range(basis_TJ.shape[0]):
+    """Fill `out_T` with the predictors F w: four rows at a time, each sum in its one order."""
+    n_rows = basis_TJ.shape[0]
+    for t in range(0, n_rows - 3, 4):
+        a0, a1, a2, a3 = 0.0, 0.0, 0.0, 0.0
+        for j in range(weight_J.size):
+            a0 += basis_TJ[t, j] * weight_J[j]
+            a1 += basis_TJ[t + 1, j] * weight_J[j]
+            a2 += basis_TJ[t + 2, j] * weight_J[j]
+            a3 += basis_TJ[t + 3, j] * weight_J[j]
+        out_T[t], out_T[t + 1], out_T[t + 2], out_T[t + 3] = a0, a1, a2, a3
+    for t in range(n_rows - n_rows % 4, n_rows):
         total = 0.0
         for j in range(weight_J.size):
             total += basis_TJ[t, j] * weight_J[j]
@@ -178,8 +187,9 @@ def ellipse(
     angle = 2.0 * math.pi * uniform(state)
     low, high = angle - 2.0 * math.pi, angle
     while True:
+        cosine, sine = math.cos(angle), math.sin(angle)
         for t in range(n_rows):
-            eta_T[t] = middle_T[t] + here_T[t] * math.cos(angle) + other_T[t] * math.sin(angle)
+            eta_T[t] = middle_T[t] + here_T[t] * cosine + other_T[t] * sine
         if tilted(eta_T, gates, point_T, weight_T) > level:
             break
         if angle < 0.0:
@@ -188,5 +198,5 @@ def ellipse(
             high = angle
         angle = low + (high - low) * uniform(state)
     for j in range(w_J.size):
-        away = (w_J[j] - centre_J[j]) * math.cos(angle) + other_J[j] * math.sin(angle)
+        away = (w_J[j] - centre_J[j]) * cosine + other_J[j] * sine
         w_J[j] = centre_J[j] + away

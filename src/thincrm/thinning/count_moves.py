@@ -39,6 +39,34 @@ __all__ = ["move_counts"]
 
 
 @compiled
+def _add_products(
+    basis_TJ: np.ndarray,
+    point_T: np.ndarray,
+    weight_T: np.ndarray,
+    product_JJ: np.ndarray,
+    sum_J: np.ndarray,
+) -> None:
+    """Add F' W F and F' W z, row by row of F, four at a time; below the diagonal as above it."""
+    n_rows, size = basis_TJ.shape
+    for t in range(0, n_rows - 3, 4):
+        b0, b1, b2, b3 = basis_TJ[t], basis_TJ[t + 1], basis_TJ[t + 2], basis_TJ[t + 3]
+        z0, z1, z2, z3 = point_T[t], point_T[t + 1], point_T[t + 2], point_T[t + 3]
+        w0, w1, w2, w3 = weight_T[t], weight_T[t + 1], weight_T[t + 2], weight_T[t + 3]
+        for i in range(size):
+            s0, s1, s2, s3 = w0 * b0[i], w1 * b1[i], w2 * b2[i], w3 * b3[i]
+            sum_J[i] = (((sum_J[i] + s0 * z0) + s1 * z1) + s2 * z2) + s3 * z3
+            row_J = product_JJ[i]
+            for j in range(size):
+                row_J[j] = (((row_J[j] + s0 * b0[j]) + s1 * b1[j]) + s2 * b2[j]) + s3 * b3[j]
+    for t in range(n_rows - n_rows % 4, n_rows):
+        for i in range(size):
+            scaled = weight_T[t] * basis_TJ[t, i]
+            sum_J[i] += scaled * point_T[t]
+            for j in range(size):
+                product_JJ[i, j] += scaled * basis_TJ[t, j]
+
+
+@compiled
 def _fit(
     basis_TJ: np.ndarray,
     mean_J: np.ndarray,
@@ -51,16 +79,11 @@ def _fit(
     """Fill R and Q^-1 v; return log |Q|^(-1/2) exp(v' Q^-1 v / 2)."""
     size = mean_J.size
     for j in range(size):
-        for k in range(j, size):
+        for k in range(size):
             factor_JJ[j, k] = 0.0
         factor_JJ[j, j] = precision_J[j]
         centre_J[j] = precision_J[j] * mean_J[j]
-    for t in range(point_T.size):
-        for i in range(size):
-            scaled = weight_T[t] * basis_TJ[t, i]
-            centre_J[i] += scaled * point_T[t]
-            for j in range(i, size):
-                factor_JJ[i, j] += scaled * basis_TJ[t, j]
+    _add_products(basis_TJ, point_T, weight_T, factor_JJ, centre_J)
     factor(factor_JJ)
     solve_transposed(factor_JJ, centre_J)
     evidence = -0.5 * log_det_factor(factor_JJ)
