@@ -15,8 +15,10 @@ from token_cases import (
     usage_of,
 )
 
+from thincrm.models.topics.envelope import share_bounds
 from thincrm.models.topics.kernel import redraw_documents
 from thincrm.models.topics.lanes import LANES, find_topic, fold
+from thincrm.models.topics.usage import token_rates
 
 N_COPIES, K, N = 20_000, 3, WORDS.size
 HOLES_PK = np.array([[0.5, 0.0, 0.2], [0.0, 1.0, 0.2], [0.5, 0.0, 0.0], [0.0, 0.0, 0.6]])
@@ -102,6 +104,56 @@ def test_rows_have_weights_of_their_own(burstiness):
     for t, law in enumerate(laws):
         assert chi_square(moved[row == t], law, K) > 1e-5
     assert chi_square(moved[row == 0], laws[1], K) < 1e-5
+
+
+def one_bin(rates):
+    return share_bounds(rates, len(rates.bin_T), np.inf)
+
+
+def all_proposals_accepted(rates):
+    """Let every row weigh what its bin's bound does."""
+    rates = one_bin(rates)
+    return rates._replace(unused_TK=rates.bound_BK[rates.bin_T])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_rows_that_share_bounds_have_weights_of_their_own(case):
+    """Beside each case's row others that bound it loosely; one where nothing is open at all."""
+    rng = np.random.default_rng(13)
+    shape, q, log_odds, theta, burstiness = CASES[case]
+    log_odds_TK = np.array([log_odds, [-3.0, 3.0, 0.0], [2.0, -5.0, 4.0], [-np.inf] * 3])
+    row = np.resize([2, 0, 1, 0], N_COPIES).astype(np.int32)
+    row[:5] = 3
+    laws = [exact_law(WORDS, theta, shape, q, odds, burstiness) for odds in log_odds_TK[:3]]
+    start = np.zeros((N_COPIES, N), int)
+    for t, law in enumerate(laws):
+        start[row == t] = from_law(rng, law, np.sum(row == t))
+    arguments = start, WORDS, theta, usage_of(shape, q), log_odds_TK
+    options = {"row_D": row, "burstiness": burstiness}
+    moved = run_copies(rng, *arguments, **options, change=one_bin)
+    for t, law in enumerate(laws):
+        assert chi_square(moved[row == t], law, K) > 1e-5
+    wrong = run_copies(rng, *arguments, **options, n_scans=3, change=all_proposals_accepted)
+    assert min(chi_square(wrong[row == t], law, K) for t, law in enumerate(laws)) < 1e-5
+
+
+def test_bins_have_no_more_rows_than_asked_for_and_bounds_are_not_loose():
+    usage, theta = usage_of(SHAPE, Q), np.zeros((4, 16), np.float32)
+    log_odds_TK = np.cumsum(np.random.default_rng(14).normal(0, 0.2, (40, 3)), axis=0)
+    rates = token_rates(usage, log_odds_TK, theta, 0.0, 3)
+    assert share_bounds(rates, 1) is rates
+    for most, loosest in ((3, np.inf), (40, 1.2), (40, 1.0)):
+        shared = share_bounds(rates, most, loosest)
+        n_bins = len(shared.bound_BK)
+        np.testing.assert_array_equal(np.unique(shared.bin_T), np.arange(n_bins))
+        assert np.all(np.diff(shared.bin_T) >= 0)
+        assert np.bincount(shared.bin_T).max() <= most
+        for b in range(n_bins):
+            rows = rates.unused_TK[shared.bin_T == b]
+            np.testing.assert_array_equal(shared.bound_BK[b], rows.max(axis=0))
+            assert shared.bound_BK[b].sum() <= loosest * rows.sum(axis=1).min() * (1 + 1e-6)
+        assert n_bins == {np.inf: 14, 1.0: 40}.get(loosest, n_bins)
+    assert 1 < len(share_bounds(rates, 40, 1.2).bound_BK) < 40
 
 
 WRONG = {

@@ -17,6 +17,7 @@ from topic_world import (
 
 from thincrm.inference.updates import redraw_masses
 from thincrm.models.topics.documents import TokenMessage
+from thincrm.models.topics.envelope import share_bounds
 from thincrm.models.topics.likelihood import TopicLikelihood
 from thincrm.models.topics.sweep import (
     SWEEP,
@@ -134,6 +135,32 @@ def test_wrong_token_weights_are_rejected(name, wrong):
 
     there, back = block(redraw_tokens, change), block(backwards, change)
     assert_rejected(rank(name, [there], backward=[back], n_first=6_400))
+
+
+def with_bounds(change):
+    """Return a change of problems: all rows share one bound, and `change` is made to the rates."""
+
+    class Sharing(TopicLikelihood):
+        def message(self, problem, state):
+            rates = rates_of(problem, state)
+            shared = change(share_bounds(rates, len(rates.bin_T), np.inf))
+            return TokenMessage(shared, state.own.seats, sizes_of(problem))
+
+    return lambda problem: with_likelihood(Sharing, problem)
+
+
+def every_proposal_accepted(rates):
+    return rates._replace(unused_TK=rates.bound_BK[rates.bin_T])
+
+
+@pytest.mark.parametrize("name", ["rvm, poisson, bursty", "gp, negative binomial", "bump, poisson"])
+def test_tokens_of_rows_that_share_bounds(name):
+    for change, verdict, size in (
+        (lambda rates: rates, assert_passed, 3_200),
+        (every_proposal_accepted, assert_rejected, 6_400),
+    ):
+        there, back = (block(move, with_bounds(change)) for move in (redraw_tokens, backwards))
+        verdict(rank(name, [there], backward=[back], n_first=size))
 
 
 def stale_evidence(rng, problem, state):

@@ -62,28 +62,32 @@ def exact_scan(law_Z, start, n_tokens, n_topics):
 
 
 def run_copies(
-    rng, labels_DN, words, theta_PK, usage, log_odds_TK, *, row_D=None, burstiness=0.0, n_scans=1
-):
+    rng, labels_DN, words, theta_PK, usage, log_odds_TK, *, row_D=None, burstiness=0.0, n_scans=1,
+    change=lambda rates: rates,
+):  # fmt: skip
     """Scan copies of one document, a copy a row of `labels_DN`; return the new labels."""
     n_copies, n_tokens = labels_DN.shape
     row_D = np.zeros(n_copies, np.int32) if row_D is None else row_D
     start_D = np.arange(n_copies + 1) * n_tokens
     topic, word = labels_DN.ravel().astype(np.int16), np.tile(words, n_copies)
     for _ in range(n_scans):
-        run(rng, start_D, word, topic, row_D, theta_PK, usage, log_odds_TK, burstiness)
+        run(
+            rng, start_D, word, topic, row_D, theta_PK, usage, log_odds_TK, burstiness,
+            change=change,
+        )  # fmt: skip
     return topic.reshape(labels_DN.shape).astype(int)
 
 
 def run(
     rng, start_D, word_N, topic_N, row_D, theta_PK, usage, log_odds_TK, burstiness=0.0,
-    redraw=redraw_documents,
+    redraw=redraw_documents, change=lambda rates: rates,
 ):  # fmt: skip
     """Scan any documents in place; return (fresh draws, number of topics, those, sizes)."""
     n_words, n_topics = theta_PK.shape
     theta = np.zeros((n_words, padded(n_topics)), np.float32)
     theta[:, :n_topics] = theta_PK
     longest = int(np.diff(start_D).max())
-    rates = token_rates(usage, log_odds_TK, theta, burstiness, longest)
+    rates = change(token_rates(usage, log_odds_TK, theta, burstiness, longest))
     n_documents = start_D.size - 1
     order = np.argsort(row_D, kind="stable").astype(np.int32)
     word_N = word_N.astype(np.int32)

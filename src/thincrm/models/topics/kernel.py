@@ -15,8 +15,9 @@ Elkan 2009): the topic's words in one document are a Polya urn of s theta_kp bal
 with c_kp other tokens of the same word there, fade(c) = s / (s + c), echo(c) = 1 / (s + c);
 without bursts (s infinite) fade = 1 and echo = 0. As o <= 1, and s >= shape as a rule, a used
 topic's weight is u_tk theta_kp plus a positive excess: the total has no cancellation, and its part
-S_tp = sum_k u_tk theta_kp is the same for every document at t. Where a used topic weighs less
-(s < shape) it is proposed with u_tk theta_kp and rejected as often as is needed.
+S_tp = sum_k u_tk theta_kp is the same for every document at t. Rows may share a bound U_bk >= u_tk
+in its place (see `envelope`). Where a topic weighs less than its bound (or, s < shape, a used one
+less than an unused one) it is proposed with U_bk theta_kp and rejected as often as is needed.
 
 Topics are learned from fresh draws alone, not from words that echo a word before them: the tables
 of a Chinese restaurant, the n-th token of a word in its topic being fresh with probability
@@ -32,6 +33,7 @@ import numpy as np
 from thincrm.models.topics.lanes import find_topic, fold
 from thincrm.models.topics.token_steps import (
     draw_echo,
+    draw_plainly,
     draw_used,
     excess_of,
     seat_tokens,
@@ -57,6 +59,7 @@ __all__ = [
 
 NO_COUNTS = np.zeros((0, 0), np.int32)  # nothing to add fresh draws to
 _0, _1, _16 = unsigned(0), unsigned(1), unsigned(16)
+_TRIES = 16  # proposals of a token that are rejected before all topics are weighed
 
 
 class Corpus(NamedTuple):
@@ -80,6 +83,8 @@ class Rates(NamedTuple):
     echo_J: Float
     place_K: np.ndarray  # the column of each topic, int32
     name_K: np.ndarray  # the topic of each column
+    bin_T: np.ndarray  # the bin of each row, int32
+    bound_BK: np.ndarray  # U, float32: no row of a bin has a larger u
 
 
 def bursts(burstiness: float, longest: int) -> tuple[Float, Float]:
@@ -115,6 +120,7 @@ def redraw_documents(
     bursty = strength > 0.0
     n_words, n_topics = rates.theta_PK.shape
     theta, unused = rates.theta_PK.reshape(-1), rates.unused_TK.reshape(-1)
+    bin_T, bound = rates.bin_T, rates.bound_BK.reshape(-1)
     tally, counting = fresh_PK.reshape(-1), fresh_PK.size > 0
     width = unsigned(n_topics)
     lanes = width // _16
@@ -126,18 +132,19 @@ def redraw_documents(
     before = np.zeros(n_topics, np.uint32)
     lane, sum_P = np.empty(n_words * (n_topics // 16), np.float32), np.empty(n_words)
     half, quarter = np.empty(n_topics // 2, np.float32), np.empty(n_topics // 4, np.float32)
-    row_P = np.full(n_words, -1, corpus.row_D.dtype)  # the row that sum_P and lane are of
+    bin_P = np.full(n_words, -1, np.int32)  # the bin that sum_P and lane are of
     for i in range(first, stop):
         d = corpus.order_D[i]
         begin, end = unsigned(corpus.start_D[d]), unsigned(corpus.start_D[d + 1])
         row = corpus.row_D[d]
-        at = unsigned(row) * width
+        own_bin = bin_T[row]
+        at, high = unsigned(row) * width, unsigned(own_bin) * width
         open_stream(state, key, corpus.item_D[d])
         n_used = unsigned(seat_tokens(begin, end, topic_N, place_K, count, slot, use))
         for j in range(n_used):
             k = unsigned(use[j])
             c = count[k]
-            excess[j] = excess_of(shape_K[k], gain_K[k], c, fade_J[c], unused[at + k])
+            excess[j] = excess_of(shape_K[k], gain_K[k], c, fade_J[c], bound[high + k])
         tail, n_same = begin, _0
         for n in range(begin, end):
             p, k = unsigned(word_N[n]), unsigned(topic_N[n])
@@ -165,28 +172,36 @@ def redraw_documents(
             if c == 0:
                 n_used = unsigned(take_out(j, n_used, use, slot, excess))
             else:
-                excess[j] = excess_of(shape_K[k], gain_K[k], c, fade_J[c], unused[at + k])
+                excess[j] = excess_of(shape_K[k], gain_K[k], c, fade_J[c], bound[high + k])
             here = p * width
             silent = sum_P[p]
-            if row_P[p] != row:
-                silent = fold(theta, here, unused, at, width, half, quarter, lane, p * lanes)
-                sum_P[p], row_P[p] = silent, row
+            if bin_P[p] != own_bin:
+                silent = fold(theta, here, bound, high, width, half, quarter, lane, p * lanes)
+                sum_P[p], bin_P[p] = silent, own_bin
             sums = sum_used(theta, here, n_used, use, excess, weight)
             fresh = sums[3]
             echo = sum_echoes(n_same, same, voice, count, shape_K, gain_K, echo_J, echo_K)
             rest = silent + echo
             place = unsigned(slot[k])
-            u = uniform(state)
+            u, n_tries = uniform(state), 0
             while shape_K[k] > 0.0:
                 x = u * (rest + fresh) - silent
                 if x < 0.0:
-                    k = find_topic(x + silent, theta, here, unused, at, width, lane, p * lanes)
-                    c = count[k]
+                    new = find_topic(x + silent, theta, here, bound, high, width, lane, p * lanes)
+                    c, top = count[new], bound[high + new]
+                    full = unused[at + new]
                     if c > 0:
-                        full = (shape_K[k] + c) * gain_K[k] * fade_J[c]
-                        if full < unused[at + k] and uniform(state) * unused[at + k] >= full:
-                            u = uniform(state)
+                        full = (shape_K[new] + c) * gain_K[new] * fade_J[c]
+                    if full < top and uniform(state) * top >= full:
+                        n_tries += 1
+                        u = uniform(state)
+                        if n_tries < _TRIES:
                             continue
+                        new = draw_plainly(
+                            u, k, theta, here, unused, at, count, shape_K, gain_K, fade_J, n_same,
+                            same, voice, echo_K,
+                        )  # fmt: skip
+                    k = unsigned(new)
                     place = unsigned(slot[k])
                 elif x < fresh:
                     place = unsigned(draw_used(x, sums, n_used, weight))
@@ -202,7 +217,7 @@ def redraw_documents(
                 use[n_used] = k
                 n_used += _1
             count[k] = c
-            excess[place] = excess_of(shape_K[k], gain_K[k], c, fade_J[c], unused[at + k])
+            excess[place] = excess_of(shape_K[k], gain_K[k], c, fade_J[c], bound[high + k])
             topic_N[n] = k
             seat = 1
             if n_same > _0:

@@ -138,6 +138,7 @@ def _leave_shut_topics(
         gain_K=np.pad(rates.gain_K, (0, LANES)),
         shape_K=np.pad(rates.shape_K, (0, LANES), constant_values=1.0),
         unused_TK=np.pad(rates.unused_TK, ((0, 0), (0, LANES))),
+        bound_BK=np.pad(rates.bound_BK, ((0, 0), (0, LANES))),
         place_K=np.append(rates.place_K, np.int32(column)),
         name_K=np.pad(rates.name_K, (0, column + 1 - rates.name_K.size), constant_values=none),
     )

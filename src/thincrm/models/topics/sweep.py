@@ -23,6 +23,7 @@ from thincrm.models.topics.documents import (
     evidence_of,
     redraw_levels_of,
 )
+from thincrm.models.topics.envelope import share_bounds
 from thincrm.models.topics.kernel import Rates
 from thincrm.models.topics.levels import level_gates, spread
 from thincrm.models.topics.state import TopicProblem, TopicState
@@ -46,6 +47,7 @@ from thincrm.ports import GateEvidence
 
 __all__ = ["SWEEP", "Update"]
 
+_ENOUGH = 4.0  # tokens to a word
 RARE = 1.0  # tokens expected of a topic that is sometimes asleep
 Update = Callable[[np.random.Generator, TopicProblem, TopicState], TopicState]
 
@@ -138,7 +140,14 @@ def rates_of(
         rates.gain_K[still] = rates.shape_K[still] = rates.unused_TK[:, still] = 0.0
     place = np.zeros(problem.n_atoms, np.int32)
     place[own.seats] = np.arange(own.seats.size)
-    return rates._replace(place_K=place, name_K=own.seats.astype(np.int32))
+    rates = rates._replace(place_K=place, name_K=own.seats.astype(np.int32))
+    return share_bounds(rates, rows_a_bin(problem, len(log_odds)))
+
+
+def rows_a_bin(problem: TopicProblem, n_rows: int) -> int:
+    """Return how many rows have, in a shard, tokens enough to use the sum of a word again."""
+    facts = problem.facts
+    return int(_ENOUGH * facts.n_words * n_rows * len(problem.shards) / max(1, facts.n_tokens))
 
 
 def gates_of(

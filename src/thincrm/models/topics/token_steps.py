@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from thincrm.numerics.arrays import Float
-from thincrm.numerics.compiled import inlined
+from thincrm.numerics.compiled import compiled, inlined
 
 __all__ = [
     "draw_echo",
+    "draw_plainly",
     "draw_used",
     "excess_of",
     "seat_tokens",
@@ -140,5 +141,41 @@ def draw_echo(
             k = unsigned(same[j])
             x -= voice[k] * echo_K[k]
             if x < 0.0:
+                break
+    return k
+
+
+@compiled
+def draw_plainly(
+    u: float,
+    k: Index,
+    theta: np.ndarray,
+    here: Index,
+    unused: np.ndarray,
+    at: Index,
+    count: np.ndarray,
+    shape_K: Float,
+    gain_K: Float,
+    fade_J: Float,
+    n_same: Index,
+    same: np.ndarray,
+    voice: Float,
+    echo_K: Float,
+) -> Index:
+    """Return a column drawn by the weights of all of them; k, if none weighs anything."""
+    weight_K = np.empty(shape_K.size)
+    for i in range(shape_K.size):
+        c, full = count[i], float(unused[at + unsigned(i)])
+        if c > 0:
+            full = (shape_K[i] + c) * gain_K[i] * fade_J[c]
+        weight_K[i] = full * theta[here + unsigned(i)]
+    for j in range(n_same):
+        weight_K[same[j]] += voice[same[j]] * echo_K[same[j]]
+    left = u * weight_K.sum()
+    for i in range(shape_K.size):
+        if weight_K[i] > 0.0:
+            k = unsigned(i)
+            left -= weight_K[i]
+            if left < 0.0:
                 break
     return k

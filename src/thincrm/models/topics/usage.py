@@ -145,7 +145,8 @@ def token_rates(
     unused = np.zeros((n_rows, size), np.float32)
     unused[:, :n_topics] = usage.shape * usage.gain * expit(log_odds_TK + usage.log_silent)
     column = np.arange(size, dtype=np.int32)
-    return Rates(theta_PK, gain, shape, unused, *bursts(burstiness, longest), column, column)
+    row, urn = np.arange(n_rows, dtype=np.int32), bursts(burstiness, longest)
+    return Rates(theta_PK, gain, shape, unused, *urn, column, column, row, unused)
 
 
 def gate_evidence(usage: Usage, evidence: TopicEvidence) -> GateEvidence:
