@@ -21,7 +21,7 @@ from thincrm.numerics.streams import sweep_generator
 if TYPE_CHECKING:
     from thincrm.models.topics.model import TopicModel
 
-__all__ = ["VARIANCES", "SecondFit", "final_words", "second_fits"]
+__all__ = ["VARIANCES", "SecondFit", "few", "final_words", "second_fits"]
 
 VARIANCES = (1.0, 4.0, 16.0)  # of words' log multipliers: the best one is taken
 _FEWEST = 20  # documents that weights are learned from
@@ -70,11 +70,11 @@ def second_fits(model: TopicModel) -> list[SecondFit]:
 
 
 def _second_fit(model: TopicModel, held: Int, others: Int) -> SecondFit:
-    held = _few(model.counts_, held, _HELD)
-    others = _few(model.counts_, others, _FOR_WORDS)
+    held = few(model.counts_, held, _HELD)
+    others = few(model.counts_, others, _FOR_WORDS)
     row_D = model.covariates_.row
     return SecondFit(
-        _topics(model, _few(model.counts_, others, _FOR_TOPICS)),
+        _topics(model, few(model.counts_, others, _FOR_TOPICS)),
         _words_path(model, others),
         model.counts_[held],
         row_D[held],
@@ -82,7 +82,7 @@ def _second_fit(model: TopicModel, held: Int, others: Int) -> SecondFit:
     )
 
 
-def _few(counts: CountMatrix, chosen: Int, most: tuple[int, int]) -> Int:
+def few(counts: CountMatrix, chosen: Int, most: tuple[int, int]) -> Int:
     """Return the first documents, as many as are allowed, a hundred whatever their length."""
     size: Int = np.asarray(counts.sum(axis=1)).reshape(-1)[chosen]
     fits = int(np.searchsorted(np.cumsum(size), most[1], side="right"))
@@ -121,6 +121,6 @@ def _words_path(model: TopicModel, others: Int) -> tuple[WordDates, ...]:
 def final_words(model: TopicModel, variance: float) -> WordDates:
     """Return the regression of all documents, or of as many as are needed."""
     order = sweep_generator(model.seed_, _FOLDS).permutation(model.counts_.shape[0])
-    chosen = _few(model.counts_, order, _FOR_WORDS)
+    chosen = few(model.counts_, order, _FOR_WORDS)
     curves = time_curves(model.covariates_.rows)
     return fit_word_dates(model.counts_[chosen], model.covariates_.row[chosen], curves, variance)

@@ -11,6 +11,7 @@ from thincrm.models.curve_shapes import SHAPES
 from thincrm.models.topics.draw import similarity
 from thincrm.models.topics.report.allocation import Allocation
 from thincrm.models.topics.report.dating import dated
+from thincrm.models.topics.report.dating_words import dating_words
 from thincrm.models.topics.report.documents import Documents, chosen_documents
 from thincrm.models.topics.report.matching import matches
 from thincrm.models.topics.report.periods import periods_of
@@ -57,6 +58,7 @@ def topic_data(model: TopicModel, texts: object) -> dict[str, object]:
         "topics": _topics(model, times, words, parts),
         "documents": documents.data(dates),
         "vocabulary": vocabulary(model, code, periods),
+        "dating": dating_words(model, periods, code),
         "diagnosis": diagnosis(model, "topic"),
         "summary": line,
         "settings": settings,

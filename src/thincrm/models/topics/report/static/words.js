@@ -38,7 +38,7 @@ function drawWords(body) {
   if (!state.query.trim()) {
     const frequent = data.vocabulary.counts.map((n, code) => [n, code]).sort((a, b) => b[0] - a[0]).slice(0, 60);
     body.append(el('p', {class: 'note'}, 'Type a word above, or choose one of the most frequent:'),
-      el('div', {class: 'cloud'}, ...frequent.map(([, code]) => wordButton(code))));
+      el('div', {class: 'cloud'}, ...frequent.map(([, code]) => wordButton(code))), ...datingWords());
     return;
   }
   if (!found.length) {
@@ -55,6 +55,17 @@ function drawWords(body) {
     body.append(el('p', {class: 'note'}, 'Other words that match'),
       el('div', {class: 'cloud'}, ...found.slice(1, 40).map(wordButton)));
   }
+}
+
+// Words that speak most for a time, and how much likelier that time is for a page with the word.
+function datingWords() {
+  const spans = data.dating.filter((span) => span.words.length);
+  if (!spans.length) return [];
+  const row = (span) => el('tr', {}, el('th', {scope: 'row'}, periodName(span.from, span.to)), el('td', {class: 'cloud'},
+    ...span.words.map(([code, factor]) => el('span', {}, wordButton(code), el('small', {}, ` ×${factor}`)))));
+  return [el('h3', {}, 'Words that date a page'), el('p', {class: 'note'}, 'How many times the word raises the odds '
+    + 'that a page is of this time, beside all its other words.'),
+  el('table', {class: 'dating'}, el('tbody', {}, ...spans.map(row)))];
 }
 
 const wordButton = (code) => el('button', {type: 'button', class: 'word', on: {click: () => searchFor(wordOf(code))}},
