@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import safetensors.numpy
-from hostile import ATTACKS, Battery, RunBattery
+from hostile import ATTACKS, Battery
 from scipy import sparse
 from small_run import bits, files, fit
 
@@ -23,7 +23,6 @@ from thincrm.files import record
 from thincrm.files.folder import Folder
 from thincrm.files.record import _checksum, read_record, write_record
 from thincrm.inference import run_log
-from thincrm.inference.schedule import Schedule
 
 pytestmark = pytest.mark.filterwarnings("ignore:All .* topics")
 
@@ -33,22 +32,10 @@ def battery(tmp_path_factory):
     return Battery(tmp_path_factory.mktemp("hostile"))
 
 
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory):
-    return RunBattery(tmp_path_factory.mktemp("runs"))
-
-
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
 def test_attacks_end_in_a_sentence_or_a_model(battery, attack):
     outcomes = {battery.attack(attack, seed) for seed in range(500)}
     assert "refused" in outcomes <= {"refused", "read"}
-
-
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
-def test_attacks_on_a_run_that_goes_on(runs, attack):
-    """Length and checkpoints too, and one more sweep from whatever was read."""
-    outcomes = {runs.attack(attack, seed) for seed in range(60)}
-    assert "read" in outcomes <= {"refused", "read"}
 
 
 @pytest.mark.parametrize("attack", ATTACKS[:2], ids=lambda attack: attack.__name__)
@@ -251,13 +238,6 @@ def test_a_small_file_does_not_claim_many_draws(folder):
     with taking_little(), pytest.warns(UserWarning, match="no results"):
         with pytest.raises(InvalidInput, match="no draws"):
             tc.load(folder)
-
-
-def test_a_small_file_does_not_claim_many_chains():
-    places = [run_log.ChainState(0, 1, "somewhere")]
-    trace = {"chain": np.array([10**6]), "sweep": np.array([1])}
-    with taking_little(), pytest.raises(DamagedFile, match="where the run stood"):
-        run_log.read_checkpoint({"chains": places, "trace": trace}, Schedule(3, 1, 1, 0))
 
 
 def test_draws_and_traces_are_of_the_chains_there_are(folder):

@@ -52,7 +52,9 @@ def _read(file: Path, encoding: str) -> str:
     for line in lines(file, encoding):
         size += len(line)
         if size > MOST_BYTES:
-            raise ValueError(f"the text is longer than {MOST_BYTES // 2**20} MiB")
+            raise ValueError(
+                f"the text is longer than {MOST_BYTES // 2**20} MiB: cut it into parts"
+            )
         parts.append(line)
     return "".join(parts)
 

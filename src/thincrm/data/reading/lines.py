@@ -76,7 +76,7 @@ def lines(path: str | Path, encoding: str = UTF8) -> Iterator[str]:
             if len(line) > MOST_BYTES:
                 raise InvalidInput(
                     f"{path.name}, line {number} is longer than {MOST_BYTES // 2**20} MiB: is it a "
-                    "text file with a document a row?"
+                    "text file? Cut a document that is so long into parts."
                 )
             if number % _LOOK == 0:
                 place = raw.tell()

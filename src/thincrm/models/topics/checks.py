@@ -134,6 +134,11 @@ def _check_local(
     need(np.all(local.usage.n_used <= length), "the documents' topics")
     places(local.usage.topic, (n_tokens,), n_topics, "the documents' topics")
     places(local.usage.size, (n_tokens,), n_tokens + 1, "the documents' topics")
+    # of the types that loops are compiled for: others would each take a minute of compiling
+    need(local.topic.dtype in (np.int16, np.int32), "the tokens' topics")
+    need(local.usage.topic.dtype == local.topic.dtype, "the documents' topics")
+    for count in (local.usage.n_used, local.usage.size):
+        need(count.dtype == np.int32, "the documents' topics")
 
 
 def _check_seats(seats: Any, n_topics: int) -> None:

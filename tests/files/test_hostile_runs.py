@@ -1,0 +1,56 @@
+"""Runs of a stranger that have not ended: length and checkpoints, and going on from them."""
+
+import shutil
+import tracemalloc
+
+import numpy as np
+import pytest
+from hostile import ATTACKS, RunBattery
+
+from thincrm.errors import DamagedFile
+from thincrm.files.folder import Folder
+from thincrm.files.record import read_record, write_record
+from thincrm.inference import run_log
+from thincrm.inference.schedule import Schedule
+from thincrm.models.loading import _open
+
+pytestmark = pytest.mark.filterwarnings("ignore:All .* topics")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    return RunBattery(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
+def test_attacks_on_a_run_that_goes_on(runs, attack):
+    """Length and checkpoints too, and one more sweep from whatever was read."""
+    outcomes = {runs.attack(attack, seed) for seed in range(60)}
+    assert "read" in outcomes <= {"refused", "read"}
+
+
+def test_a_small_file_does_not_claim_many_chains():
+    places = [run_log.ChainState(0, 1, "somewhere")]
+    trace = {"chain": np.array([10**6]), "sweep": np.array([1])}
+    tracemalloc.start()
+    with pytest.raises(DamagedFile, match="where the run stood"):
+        run_log.read_checkpoint({"chains": places, "trace": trace}, Schedule(3, 1, 1, 0))
+    assert tracemalloc.get_traced_memory()[1] < 1e6
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("part", ["topic", "usage.topic", "usage.n_used", "usage.size"])
+def test_states_have_the_types_that_loops_are_compiled_for(runs, tmp_path, part):
+    """Any other would be compiled for, which takes a minute each."""
+    run = shutil.copytree(runs.good, tmp_path / "run")
+    folder, key = Folder(run / "checkpoints"), f"value.chains.0.state.local.0.{part}"
+    names = {path.stem for path in folder.path.iterdir()}
+    for name in names:
+        found = read_record(folder, name, "checkpoint")
+        found.arrays[key] = found.arrays[key].astype(np.int64)
+        write_record(folder, name, "checkpoint", *found, "0.1.0")
+    model, files = _open(run)
+    model._read_length(files)
+    with pytest.warns(UserWarning, match="cannot be. Going back") as seen:
+        run_log.RunLog.reopen(model._schedule(), files, model._check_state, model._check_draw)
+    assert len(seen) == len(names) == 2
