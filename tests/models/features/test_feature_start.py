@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal, norm
 
 from thincrm.inference.updates import redraw_activations
 from thincrm.levy import BetaProcess
-from thincrm.models.features.guess import guess_usages, runs_of
+from thincrm.models.features.guess import _principal, guess_usages, guess_weights, runs_of
 from thincrm.models.features.kernel import as_table
 from thincrm.models.features.laws import NOISE_PRIOR
 from thincrm.models.features.likelihood import FeatureLikelihood
@@ -59,6 +59,31 @@ def test_noise_alone_has_no_features():
         rng.standard_normal((500, 8)) * [1, 2, 3, 4, 1, 1, 1, 1], np.array([500]), True
     )
     assert guess_usages(table, np.zeros(500, int), 10, True).shape == (500, 0)
+
+
+@pytest.mark.parametrize("n_rows", [9, 40])
+def test_principal_components_are_those_of_the_covariance(n_rows):
+    rng = np.random.default_rng(11)
+    value_NP, spread_P = rng.standard_normal((n_rows, 30)), rng.uniform(1.0, 3.0, 30)
+    covariance_PP = (value_NP / spread_P).T @ (value_NP / spread_P) / n_rows
+    size_P, direction_PP = np.linalg.eigh(covariance_PP)
+    size_M, direction_PM, median = _principal(value_NP, spread_P)
+    n_found = min(n_rows, 30)
+    np.testing.assert_allclose(size_M, size_P[-n_found:], atol=1e-12)
+    same = np.abs((direction_PM * direction_PP[:, -n_found:]).sum(0))
+    np.testing.assert_allclose(same, 1.0, atol=1e-9)
+    np.testing.assert_allclose(median, np.median(size_P), atol=1e-12)
+
+
+def test_a_wide_table_costs_no_cube_of_its_columns(monkeypatch):
+    """20 rows of 5,000 columns took minutes before the first sweep."""
+    largest, eigh = [], np.linalg.eigh
+    monkeypatch.setattr(np.linalg, "eigh", lambda a: largest.append(len(a)) or eigh(a))
+    value_NP = np.random.default_rng(3).standard_normal((20, 300))
+    table = as_table(value_NP, np.full(20, 1), True)
+    guess_weights(table, 15)
+    guess_usages(table, np.zeros(20, int), 10, True)
+    assert max(largest) == 20
 
 
 @pytest.mark.parametrize("trials", [[1], [3, 500, 2], [1] * 130, [100] * 20, [1, 1_000_000]])

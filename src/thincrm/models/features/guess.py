@@ -69,10 +69,9 @@ def guess_weights(table: Table, n_factors: int) -> Float:
     filled_NP, n_rows = centred_NP, len(centred_NP)
     edge = (1.0 + np.sqrt(len(mean_P) / n_rows)) ** 2
     for _ in range(_STEPS):
-        size_P, direction_PP = np.linalg.eigh(filled_NP.T @ filled_NP / n_rows)
-        noise = float(np.median(size_P))
-        kept = np.flatnonzero(size_P > max(edge * noise, 1e-12))[::-1][:n_factors]
-        direction_PD, size_D = direction_PP[:, kept], size_P[kept]
+        size_M, direction_PM, noise = _principal(filled_NP, np.ones(len(mean_P)))
+        kept = np.flatnonzero(size_M > max(edge * noise, 1e-12))[::-1][:n_factors]
+        direction_PD, size_D = direction_PM[:, kept], size_M[kept]
         guess_NP = (filled_NP @ direction_PD * (1.0 - noise / size_D)) @ direction_PD.T
         filled_NP = np.where(seen_NP > 0, centred_NP, guess_NP)
     weight_NL = np.zeros((n_rows, n_factors))
@@ -96,18 +95,37 @@ def _whitener(centred_NP: Float, n_most: int) -> Float:
     noise have a largest eigenvalue (Marchenko and Pastur 1967): factors are above it.
     """
     n_rows, n_columns = centred_NP.shape
-    covariance_PP = centred_NP.T @ centred_NP / n_rows
-    variance_P = np.maximum(np.diag(covariance_PP), 1e-12)
+    wide = n_rows < n_columns  # the products of all columns would take their square in memory
+    square_P = (centred_NP**2).sum(0) if wide else np.diag(centred_NP.T @ centred_NP)
+    variance_P = np.maximum(square_P / n_rows, 1e-12)
     noise_P = variance_P
     for _ in range(_STEPS):
         spread_P = np.sqrt(noise_P)
-        size_P, direction_PP = np.linalg.eigh(covariance_PP / spread_P / spread_P[:, None])
-        edge = max(1.0, float(np.median(size_P))) * (1.0 + np.sqrt(n_columns / n_rows)) ** 2
-        kept = np.flatnonzero(size_P > edge)[::-1][:n_most]
-        size_D, direction_PD = size_P[kept] - 1.0, direction_PP[:, kept]
+        size_M, direction_PM, middle = _principal(centred_NP, spread_P)
+        edge = max(1.0, middle) * (1.0 + np.sqrt(n_columns / n_rows)) ** 2
+        kept = np.flatnonzero(size_M > edge)[::-1][:n_most]
+        size_D, direction_PD = size_M[kept] - 1.0, direction_PM[:, kept]
         common_P = noise_P * (direction_PD**2 @ size_D)
         noise_P = np.maximum(variance_P - common_P, _LEAST_NOISE * variance_P)
     return np.asarray((direction_PD / np.sqrt(size_D)).T / spread_P)
+
+
+def _principal(value_NP: Float, spread_P: Float) -> tuple[Float, Float, float]:
+    """Return eigenvalues (M,) and -vectors (P, M) of the covariance of values in units of `spread`.
+
+    With fewer rows than columns M is N, the others are 0, and they come from the rows' products:
+    the cost is N^2 P, not P^3. The third is the median of all P eigenvalues.
+    """
+    n_rows, n_columns = value_NP.shape
+    if n_rows >= n_columns:
+        covariance_PP = value_NP.T @ value_NP / n_rows
+        size_P, direction_PP = np.linalg.eigh(covariance_PP / spread_P / spread_P[:, None])
+        return size_P, direction_PP, float(np.median(size_P))
+    scaled_NP = value_NP / spread_P
+    size_N, left_NN = np.linalg.eigh(scaled_NP @ scaled_NP.T / n_rows)
+    length_N = np.sqrt(n_rows * np.maximum(size_N, np.finfo(float).tiny))
+    median = float(np.median(np.concatenate([np.zeros(n_columns - n_rows), size_N])))
+    return size_N, scaled_NP.T @ left_NN / length_N, median
 
 
 def _cumulants(white_ND: Float, run_N: Int) -> Float:
