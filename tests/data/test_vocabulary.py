@@ -7,7 +7,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 import thincrm as tc
 from thincrm.data.vocabulary import choose_words, count_words, most_telling, stop_words
 from thincrm.errors import InvalidInput, InvalidType
-from thincrm.models.topics.model import _plain_vectorizer
+from thincrm.models.topics.text_sources import plain_vectorizer
 
 TEXTS = [
     "The war and the tax, the tax of 1862",
@@ -34,7 +34,7 @@ def test_words_with_hyphens_are_whole():
         "co-operation", "by", "e-mail", "state-of-the-art", "war", "peace", "pre", "and",
     }  # fmt: skip
     assert {"co-operation", "1914", "1918"} <= set(
-        _plain_vectorizer().fit([text] * 2).get_feature_names_out()
+        plain_vectorizer().fit([text] * 2).get_feature_names_out()
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -131,6 +131,14 @@ class TextStream:
             both = dict.fromkeys([*([text] if text else []), *wanted])
             self._rows = reader(where, list(both), encoding)
         self._sheet = _Sheet(text, date, names, DateColumn(date_format), Tally(where, skip_bad))
+
+    @classmethod
+    def of_rows(cls, found: Iterator[Row], name: str, text: str, date: str | None) -> Self:
+        """Return the documents in rows that come from elsewhere; `name` is what errors call it."""
+        stream = cls.__new__(cls)
+        stream._rows = found
+        stream._sheet = _Sheet(text, date, [], DateColumn(None), Tally(Path(name), skip=False))
+        return stream
 
     def __iter__(self) -> Iterator[str]:
         for row in self._rows:

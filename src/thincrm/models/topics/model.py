@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Literal, Self, cast
 import numpy as np
 import pandas as pd
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import validate_data
 
 from thincrm.data.counts import (
@@ -25,8 +24,8 @@ from thincrm.data.counts import (
 )
 from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.data.notes import note_long_document, refuse_empty
+from thincrm.data.reading.frames import PartedFrame
 from thincrm.data.reading.read_counts import same_words
-from thincrm.data.vocabulary import HYPHENED
 from thincrm.errors import InvalidInput, argument, check_count
 from thincrm.inference.dask_cluster import Client
 from thincrm.inference.driver import Watch
@@ -48,6 +47,7 @@ from thincrm.models.topics.likelihood import CountFactor, TopicLikelihood
 from thincrm.models.topics.state import TopicGlobals, TopicLocal, facts_of, shards_of
 from thincrm.models.topics.storage import TopicFiles
 from thincrm.models.topics.tables import TopicTables
+from thincrm.models.topics.text_sources import TextSource, plain_vectorizer, source_of
 from thincrm.models.topics.usage import TopicEvidence, Usage
 from thincrm.models.topics.usage_counts import DocumentTopics
 from thincrm.numerics.arrays import Float
@@ -224,10 +224,12 @@ class TopicModel(
 
     def fit(
         self,
-        X: Documents,
+        X: Documents | PathLike[str] | PartedFrame,
         y: object = None,
         *,
         t: CovariateLike | None = None,
+        text: str | None = None,
+        date: str | None = None,
         out: str | PathLike[str] | None = None,
         heldout: CountsLike | None = None,
         client: Client | None = None,
@@ -237,12 +239,15 @@ class TopicModel(
 
         Parameters
         ----------
-        X : (D, P) counts, sparse or dense, or D texts
-            Documents.
+        X : (D, P) counts, sparse or dense, or D texts; a path; a Dask DataFrame
+            Documents; of a path (a table, news/*.parquet, a folder) and of a frame, read one after
+            another.
         y : None
             Ignored.
         t : (D,) numbers or dates, (D, C) numbers, or None
             Covariate of each document; None: the same for all.
+        text, date : str or None
+            Columns of a path's tables or of a frame: the texts (None: "text"), and their dates.
         out : path or None
             A new folder for the run: settings, data, checkpoints, draws and results. Whatever
             ends the run, `thincrm.resume(out)` goes on with it, bit for bit; Ctrl-C stops it and
@@ -257,7 +262,9 @@ class TopicModel(
             The run ends after so long at most, though not before every chain has kept a draw;
             None: whenever it is done.
         """
-        counts = self._counts(X, reset=True)
+        source = source_of(X, t, text, date, client)
+        counts = self._counts(cast("Documents", X) if source is None else source, reset=True)
+        t = t if source is None else source.covariate(t)
         if counts.sum() == 0:
             raise InvalidInput("X holds no words at all: nothing to learn from.")
         empty = int((np.asarray(counts.sum(axis=1)) == 0).sum())
@@ -302,13 +309,16 @@ class TopicModel(
         self._dater = None
         self._n_features_out = self._tables.n_topics
 
-    def _counts(self, X: Documents, *, reset: bool) -> CountMatrix:
+    def _counts(self, X: Documents | TextSource, *, reset: bool) -> CountMatrix:
         """Return checked counts; remember (reset) or check the words."""
-        if is_text(X):
+        if isinstance(X, TextSource) or is_text(X):
             if reset:
                 chosen = self.vectorizer
-                self.vectorizer_ = _plain_vectorizer() if chosen is None else chosen
-                counts = as_counts(self.vectorizer_.fit_transform(X))
+                use = self.vectorizer_ = plain_vectorizer() if chosen is None else chosen
+                if isinstance(X, TextSource):
+                    counts = X.counted(use, self.quiet)
+                else:
+                    counts = as_counts(use.fit_transform(X))
                 self.vocabulary_ = pd.Index(self.vectorizer_.get_feature_names_out(), name="word")
                 self.n_features_in_ = counts.shape[1]
                 return counts
@@ -385,9 +395,3 @@ class TopicModel(
     ) -> Float:
         """Fit, then return the documents' shares of topics."""
         return self.fit(X, y, t=t).transform(X, t=t)
-
-
-def _plain_vectorizer() -> CountVectorizer:
-    """Return scikit-learn's own, but for words with hyphens."""
-    pattern = HYPHENED + r"|\b\w\w+\b"
-    return CountVectorizer(stop_words="english", min_df=2, token_pattern=pattern)
