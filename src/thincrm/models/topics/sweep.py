@@ -47,7 +47,7 @@ from thincrm.ports import GateEvidence
 
 __all__ = ["SWEEP", "Update"]
 
-_ENOUGH = 4.0  # tokens to a word
+_ENOUGH = 16.0  # tokens to a word of a bin of rows
 RARE = 1.0  # tokens expected of a topic that is sometimes asleep
 Update = Callable[[np.random.Generator, TopicProblem, TopicState], TopicState]
 
