@@ -54,3 +54,19 @@ def test_states_have_the_types_that_loops_are_compiled_for(runs, tmp_path, part)
     with pytest.warns(UserWarning, match="cannot be. Going back") as seen:
         run_log.RunLog.reopen(model._schedule(), files, model._check_state, model._check_draw)
     assert len(seen) == len(names) == 2
+
+
+@pytest.mark.parametrize("part", ["labels", "words.data", "words.indices", "documents.indptr"])
+def test_draws_have_the_types_that_loops_are_compiled_for(runs, tmp_path, part):
+    run = shutil.copytree(runs.good, tmp_path / "run")
+    folder = Folder(run / "draws")
+    name = min(path.stem for path in folder.path.iterdir())
+    chain, sweep = map(int, name.split("-"))
+    model, files = _open(run)
+    model._read_length(files)
+    model._check_draw(files.read_draw(chain, sweep))
+    found = read_record(folder, name, "draw")
+    found.arrays[f"value.{part}"] = found.arrays[f"value.{part}"].astype(np.int8)
+    write_record(folder, name, "draw", *found, "0.1.0")
+    with pytest.raises(DamagedFile):
+        model._check_draw(files.read_draw(chain, sweep))

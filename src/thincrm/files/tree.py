@@ -24,6 +24,7 @@ __all__ = ["Codec", "Json"]
 _FEW_WORDS = 20
 _NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _SPARSE = {"csr": sparse.csr_array, "csc": sparse.csc_array}
+_INDEX = {np.dtype(np.int32), np.dtype(np.int64)}  # of places in a sparse matrix
 Arrays = dict[str, np.ndarray]
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -164,10 +165,9 @@ def _decode_sparse(_: Codec, content: Any, arrays: Arrays) -> Any:
     )
     n_rows, n_columns = content["shape"]
     size, span = (n_rows, n_columns) if content["is"] == "csr" else (n_columns, n_rows)
-    if any(part.ndim != 1 for part in (data, indices, indptr)) or {
-        indices.dtype.kind,
-        indptr.dtype.kind,
-    } != {"i"}:
+    if any(part.ndim != 1 for part in (data, indices, indptr)) or not (
+        {indices.dtype, indptr.dtype} <= _INDEX
+    ):
         raise ValueError("not a sparse matrix")
     if (
         not 0 <= span < 2**31

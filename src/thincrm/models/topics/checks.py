@@ -24,6 +24,8 @@ from thincrm.thinning.member import ThinningFunction
 
 __all__ = ["Frame", "check_draw", "check_state"]
 
+_TOPIC_TYPES = (np.int16, np.int32)  # those that loops are compiled for
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -53,6 +55,7 @@ def check_draw(frame: Frame, draw: Any) -> None:
     need(draw.documents.shape == (1 if light else n_documents, n_topics), "a draw's documents")
     for counts in (draw.words, draw.documents):
         places(counts.data, counts.data.shape, np.inf, "a draw's counts")
+        need(counts.data.dtype == np.int32, "a draw's counts")
         need(counts.data.max(initial=0) <= n_tokens, "a draw's counts")
     need(draw.words.data.sum(dtype=np.int64) <= n_tokens, "a draw's words")
     need(draw.documents.data.sum(dtype=np.int64) == n_tokens, "a draw's documents")
@@ -79,6 +82,7 @@ def check_draw(frame: Frame, draw: Any) -> None:
     need(draw.labels is None or not light, "a draw's tokens")
     if draw.labels is not None:
         places(draw.labels, (n_tokens,), n_topics, "a draw's tokens")
+        need(draw.labels.dtype in _TOPIC_TYPES, "a draw's tokens")
     check_scalars(draw.scalars, "n_topics")
 
 
@@ -134,8 +138,8 @@ def _check_local(
     need(np.all(local.usage.n_used <= length), "the documents' topics")
     places(local.usage.topic, (n_tokens,), n_topics, "the documents' topics")
     places(local.usage.size, (n_tokens,), n_tokens + 1, "the documents' topics")
-    # of the types that loops are compiled for: others would each take a minute of compiling
-    need(local.topic.dtype in (np.int16, np.int32), "the tokens' topics")
+    # any other type would take a minute of compiling
+    need(local.topic.dtype in _TOPIC_TYPES, "the tokens' topics")
     need(local.usage.topic.dtype == local.topic.dtype, "the documents' topics")
     for count in (local.usage.n_used, local.usage.size):
         need(count.dtype == np.int32, "the documents' topics")
