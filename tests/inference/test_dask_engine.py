@@ -1,11 +1,12 @@
 """The engine on a cluster of real processes: same bits as threads, whoever dies or comes late."""
 
 import hashlib
+import json
 import os
 import signal
-import socket
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 
 import numpy as np
@@ -15,8 +16,12 @@ import thincrm as tc
 from thincrm.errors import InvalidInput, InvalidType, ThincrmError
 from thincrm.models.features import model as feature_model
 from thincrm.models.features import state as feature_state
+from thincrm.models.mixtures import model as mixture_model
+from thincrm.models.mixtures import shards as mixture_shards
+from thincrm.models.topics import dating, predictions
 from thincrm.models.topics import model as topic_model
 from thincrm.models.topics import state as topic_state
+from thincrm.models.topics.predict import shards as new_documents
 
 distributed = pytest.importorskip("distributed")
 
@@ -30,6 +35,10 @@ def _small_shards(monkeypatch):
     cut_topics, cut_features = topic_state.shards_of, feature_state.shards_of
     monkeypatch.setattr(topic_model, "shards_of", lambda d, row: cut_topics(d, row, 600))
     monkeypatch.setattr(feature_model, "shards_of", lambda t, n: cut_features(t, n, 40))
+    cut_mixtures, cut_new = mixture_shards.as_shards, new_documents.new_shards
+    monkeypatch.setattr(mixture_model, "as_shards", lambda *rows: cut_mixtures(*rows, 40))
+    for module in (dating, predictions):
+        monkeypatch.setattr(module, "new_shards", lambda d, row=None: cut_new(d, row, 12))
 
 
 @pytest.fixture(scope="module", params=[1, 2])
@@ -54,6 +63,10 @@ def fit(kind, **options):
     if kind == "topics":
         model = tc.TopicModel(max_topics=10, n_sweeps=6, n_draws=2, random_state=1, quiet=True)
         return model.fit(rng.poisson(0.5, (90, 40)), t=np.repeat(np.arange(9.0), 10), **options)
+    if kind == "mixtures":
+        value = rng.normal(3.0 * rng.integers(0, 2, (90, 1)), 1.0, (90, 2))
+        mixed = tc.MixtureModel(max_clusters=6, n_sweeps=4, n_draws=1, random_state=1, quiet=True)
+        return mixed.fit(value, t=np.repeat(np.arange(9.0), 10), **options)
     value = (rng.random((80, 2)) < 0.4) @ rng.normal(0, 3, (2, 4)) + rng.normal(0, 0.5, (80, 4))
     model = tc.FeatureModel(max_features=4, n_sweeps=2, n_draws=1, random_state=1, quiet=True)
     return model.fit(value, t=np.repeat(np.arange(8.0), 10), **options)
@@ -96,20 +109,27 @@ class Maps:
 
 
 @contextmanager
-def scheduler_process():
-    """Hold a scheduler and a worker that are started as a user does; yield it and its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    address = f"tcp://127.0.0.1:{port}"
+def scheduler_process(folder):
+    """Hold a scheduler and a worker that are started as a user does; yield it and its address.
+
+    It listens before anybody asks for it: on a busy machine that takes longer than a user waits.
+    """
     dask, quiet = [sys.executable, "-m", "dask"], {"stderr": subprocess.DEVNULL}
-    place = ["--host", "127.0.0.1", "--port", str(port), "--dashboard-address", ":0"]
-    scheduler = subprocess.Popen([*dask, "scheduler", *place], **quiet)
-    worker = subprocess.Popen([*dask, "worker", address, "--nthreads", "2", "--no-nanny"], **quiet)
+    known = folder / "scheduler.json"
+    place = ["--host", "127.0.0.1", "--port", "0", "--dashboard-address", ":0"]
+    running = [
+        subprocess.Popen([*dask, "scheduler", *place, "--scheduler-file", str(known)], **quiet)
+    ]
     try:
-        yield scheduler, address
+        while not known.exists() or not known.read_text():
+            assert running[0].poll() is None
+            time.sleep(0.1)
+        address = json.loads(known.read_text())["address"]
+        here = [address, "--nthreads", "2", "--no-nanny"]
+        running.append(subprocess.Popen([*dask, "worker", *here], **quiet))
+        yield running[0], address
     finally:
-        for process in (worker, scheduler):
+        for process in running[::-1]:
             process.kill()
             process.wait()
 
@@ -125,11 +145,27 @@ def test_a_cluster_has_the_bits_of_threads(client, monkeypatch):
     assert maps.n_maps > 10
 
 
-def test_floats_are_added_in_the_same_order(monkeypatch):
+@pytest.mark.parametrize("kind", ["features", "mixtures"])
+def test_floats_are_added_in_the_same_order(kind, monkeypatch):
     maps = Maps(monkeypatch)
     with cluster(2) as client:
-        assert digest(fit("features", client=client)) == digest(fit("features"))
+        assert digest(fit(kind, client=client)) == digest(fit(kind))
     assert maps.n_shards > 1
+
+
+def test_new_documents_have_the_same_bits(client, monkeypatch):
+    model, rng = fit("topics"), np.random.default_rng(5)
+    new, when = rng.poisson(0.5, (30, 40)), rng.integers(0, 9, 30).astype(float)
+    maps = Maps(monkeypatch)
+    for t in (when, None):
+        there, here = model.transform(new, t, client=client), model.transform(new, t)
+        np.testing.assert_array_equal(there, here)
+    assert maps.n_shards == 3
+    for how in ({"method": "gibbs"}, {"method": "particles"}, {"method": "cheap"}):
+        ask = {"evidence": "topics", "n_steps": 4, "n_draws": 2} | how
+        there, here = model.predict_time(new, **ask, client=client), model.predict_time(new, **ask)
+        np.testing.assert_array_equal(there, here)
+    assert maps.n_maps == (2 + 3) * len(model.draws_)
 
 
 def test_workers_that_are_killed_do_not_change_a_bit(monkeypatch):
@@ -253,9 +289,9 @@ def stop_after(monkeypatch, n_sweeps):
     monkeypatch.setattr(RunLog, "note", note)
 
 
-def test_a_scheduler_that_is_lost_is_told_in_a_sentence(monkeypatch):
-    with scheduler_process() as (process, address), connected(address) as client:
-        client.wait_for_workers(1, timeout=60)
+def test_a_scheduler_that_is_lost_is_told_in_a_sentence(monkeypatch, tmp_path):
+    with scheduler_process(tmp_path) as (process, address), connected(address) as client:
+        client.wait_for_workers(1)
         Maps(monkeypatch, at_4=process.kill)
         with pytest.raises(ThincrmError, match="connection to the Dask scheduler was lost"):
             fit("topics", client=client)

@@ -11,8 +11,11 @@ from tiny_documents import (
 )
 
 from thincrm.errors import InvalidInput
+from thincrm.inference.engine import Serial
+from thincrm.models.topics.predict.dater import Method
 from thincrm.models.topics.predict.dates import log_likelihood_at
 from thincrm.models.topics.predict.new_documents import date_topics, infer_usage, mean_rates
+from thincrm.models.topics.predict.shards import dates_of, new_shards, shares_of
 from thincrm.models.topics.usage import Usage
 from thincrm.numerics.threads import using_threads
 
@@ -161,3 +164,24 @@ def test_chances_of_times_are_uniform_for_empty_and_impossible_documents():
     found = date_topics(0, documents_of([[], [0, 2], [3]]), log_odds, draw, 8).chance
     np.testing.assert_allclose(found[[0, 2]], 1 / 3)
     np.testing.assert_allclose(found[1], [1.0, 0.0, 0.0], atol=1e-6)
+
+
+def test_shards_say_what_all_documents_say_together():
+    draw = random_draw(1, n_topics=20, n_rows=5)
+    rng = np.random.default_rng(1)
+    documents = documents_of([rng.integers(0, 4, n) for n in rng.integers(0, 30, 50)])
+    how = Method("gibbs", 1, 8)
+    for row in (None, rng.integers(0, 5, 50)):
+        found = [
+            shares_of(Serial(), new_shards(documents, row, size), draw, draw.log_odds, (9, 1, 0))
+            for size in (7, 50)
+        ]
+        np.testing.assert_allclose(*found, rtol=1e-12)
+    few, whole = (
+        dates_of(Serial(), new_shards(documents, None, size), draw, draw.log_odds, (9, 2, 0), how)
+        for size in (7, 50)
+    )
+    np.testing.assert_allclose(few.chance, whole.chance, rtol=1e-12)
+    np.testing.assert_array_equal(few.used.toarray(), whole.used.toarray())
+    nothing = shares_of(Serial(), new_shards(documents_of([])), draw, draw.log_odds, (9, 1, 0))
+    assert nothing.shape == (0, 20)

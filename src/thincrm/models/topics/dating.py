@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
@@ -12,21 +13,16 @@ from sklearn.utils.validation import check_is_fitted
 from thincrm.data.counts import CountMatrix, Documents, Tokens, tokens
 from thincrm.data.covariates import CovariateLike
 from thincrm.errors import InvalidInput
+from thincrm.inference.dask_cluster import Client
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.predict.dated_documents import DatedDocuments, TopicEvidence
 from thincrm.models.topics.predict.dater import Dater, Method
-from thincrm.models.topics.predict.dates import (
-    cheap_log_score,
-    log_likelihood_at,
-    time_distribution,
-)
+from thincrm.models.topics.predict.dates import time_distribution
 from thincrm.models.topics.predict.evidence import log_topic_evidence, weigh
-from thincrm.models.topics.predict.inputs import document_items
-from thincrm.models.topics.predict.new_documents import date_topics
+from thincrm.models.topics.predict.shards import dates_of, new_shards
 from thincrm.models.topics.results import TopicResults
 from thincrm.numerics.arrays import Float
-from thincrm.numerics.streams import sweep_generator
-from thincrm.numerics.threads import using_threads
+from thincrm.ports import Engine
 
 if TYPE_CHECKING:
     from thincrm.models.topics.model import TopicModel
@@ -42,6 +38,7 @@ class TopicDating(TopicResults):
     draws_: list[TopicDraw]
     n_threads: int | None
     _dater: Dater | None
+    _engine: Callable[[Client | None], Engine]
 
     @abstractmethod
     def _counts(self, X: Documents, *, reset: bool) -> CountMatrix:
@@ -56,6 +53,7 @@ class TopicDating(TopicResults):
         method: Literal["gibbs", "particles", "cheap"] = "gibbs",
         n_draws: int = 5,
         n_steps: int = 20,
+        client: Client | None = None,
     ) -> pd.DataFrame:
         """Return a distribution over dates for each undated document.
 
@@ -81,18 +79,21 @@ class TopicDating(TopicResults):
         n_steps : int
             Gibbs sweeps, or particles, per document and draw. With evidence="topics" give more of
             both: 20 and 100.
+        client : dask.distributed.Client or None
+            Date X on the workers of its cluster, with the same bits; None: on this machine, where
+            what the first call makes is always made.
         """
         check_is_fitted(self)
         if method not in ("gibbs", "particles", "cheap"):
             raise InvalidInput(f"method must be 'gibbs', 'particles' or 'cheap', got {method!r}.")
         if evidence not in ("both", "topics"):
             raise InvalidInput(f"evidence must be 'both' or 'topics', got {evidence!r}.")
-        how = Method(method, n_draws, n_steps)
+        how, engine = Method(method, n_draws, n_steps), self._engine(client)
         if evidence == "both":
-            return self._date(X, candidates, how).chance
+            return self._date(X, candidates, how, engine).chance
         counts = self._counts(X, reset=False)
         times = self._candidates(candidates)
-        chance, _ = self.chances_by_topics(tokens(counts), times, how)
+        chance, _ = self.chances_by_topics(tokens(counts), times, how, engine)
         return pd.DataFrame(chance, columns=self.covariates_.labels(times), index=_index(X))
 
     def date_documents(
@@ -111,7 +112,13 @@ class TopicDating(TopicResults):
         check_is_fitted(self)
         return self._date(X, candidates, Method("gibbs", n_draws, n_steps))
 
-    def _date(self, X: Documents, candidates: CovariateLike | None, how: Method) -> DatedDocuments:
+    def _date(
+        self,
+        X: Documents,
+        candidates: CovariateLike | None,
+        how: Method,
+        engine: Engine | None = None,
+    ) -> DatedDocuments:
         counts, times = self._counts(X, reset=False), self._candidates(candidates)
         if self._dater is None:
             self._dater = Dater(cast("TopicModel", self))
@@ -120,7 +127,7 @@ class TopicDating(TopicResults):
         if candidates is None:
             log_prior = np.log(self.covariates_.trials)
         words_DC = learned.words.log_evidence(counts, times)
-        chance_DC, topics = self.chances_by_topics(tokens(counts), times, how)
+        chance_DC, topics = self.chances_by_topics(tokens(counts), times, how, engine)
         chance = weigh(learned.weights, log_prior, log_topic_evidence(chance_DC), words_DC)
         labels = self.covariates_.labels(times)
         return DatedDocuments(
@@ -137,20 +144,17 @@ class TopicDating(TopicResults):
         return self.covariates_.rows if candidates is None else self._encode(candidates, None)
 
     def chances_by_topics(
-        self, documents: Tokens, times: Float, how: Method
+        self, documents: Tokens, times: Float, how: Method, engine: Engine | None = None
     ) -> tuple[Float, list[TopicEvidence]]:
         """Return the (D, C) chances of times by topics; with Gibbs, what draws' topics say too."""
-        items, found, topics = document_items(documents), [], []
-        with using_threads(self.n_threads):
+        engine = self._engine(None) if engine is None else engine
+        shards, found, topics = new_shards(documents), [], []
+        with engine.running():
             for i, (draw, match) in enumerate(self._tables.latest(how.n_draws)):
-                odds, rng = self._log_odds(draw, times), sweep_generator(self.seed_, _DATES, i)
-                if how.name == "cheap":
-                    found.append(cheap_log_score(documents, odds, draw))
-                elif how.name == "particles":
-                    found.append(log_likelihood_at(rng, documents, odds, draw, how.n_steps))
-                else:
-                    dated = date_topics(rng, documents, odds, draw, how.n_steps, items)
-                    found.append(dated.chance)
+                odds, address = self._log_odds(draw, times), (self.seed_, _DATES, i)
+                dated = dates_of(engine, shards, draw, odds, address, how)
+                found.append(dated.chance)
+                if how.name == "gibbs":
                     topics.append(TopicEvidence.of(dated, odds, match))
         if how.name == "gibbs":
             return np.mean(found, axis=0), topics

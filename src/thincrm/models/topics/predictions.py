@@ -8,14 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 from thincrm.data.counts import CountMatrix, CountsLike, Documents, as_counts, tokens
 from thincrm.data.covariates import CovariateLike
 from thincrm.errors import InvalidInput
+from thincrm.inference.dask_cluster import Client
 from thincrm.models.topics.dating import TopicDating
 from thincrm.models.topics.documents_kept import with_documents
 from thincrm.models.topics.draw import TopicDraw
-from thincrm.models.topics.predict.inputs import document_items
-from thincrm.models.topics.predict.new_documents import infer_usage
 from thincrm.models.topics.predict.perplexity import Perplexity, heldout_log_likelihoods, perplexity
+from thincrm.models.topics.predict.shards import new_shards, shares_of
 from thincrm.numerics.arrays import Float
-from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import using_threads
 
 __all__ = ["TopicPredictions"]
@@ -29,24 +28,28 @@ class TopicPredictions(TopicDating):
     row_: np.ndarray
     heldout_: CountMatrix | None
 
-    def transform(self, X: Documents, t: CovariateLike | None = None) -> Float:
+    def transform(
+        self, X: Documents, t: CovariateLike | None = None, *, client: Client | None = None
+    ) -> Float:
         """Return (D, K) the expected share of each topic in each document, new or old.
 
         Averaged over five draws, spread evenly over all, topics matched. Documents without t may
-        come from any time.
+        come from any time. client: a dask.distributed.Client, to use its cluster, with the same
+        bits; None: this machine.
         """
         check_is_fitted(self)
         counts = self._counts(X, reset=False)
-        known = t is not None
-        rows = self.covariates_.rows if t is None else self._encode(t, counts.shape[0])
-        documents = tokens(counts)
-        items = document_items(documents)
+        rows, place = self.covariates_.rows, None
+        if t is not None:
+            encoded = self._encode(t, counts.shape[0])
+            rows, place = np.unique(encoded, axis=0, return_inverse=True)
+            place = place.reshape(-1)
+        shards, engine = new_shards(tokens(counts), place), self._engine(client)
         share = np.zeros((counts.shape[0], self._tables.n_topics))
-        with using_threads(self.n_threads):
+        with engine.running():
             for i, (draw, found) in enumerate(self._tables.latest(5)):
-                rng = sweep_generator(self.seed_, _TRANSFORM, i)
-                odds = self._log_odds(draw, rows)
-                usage = infer_usage(rng, documents, odds, draw, known=known, items_D=items)
+                address = self.seed_, _TRANSFORM, i
+                usage = shares_of(engine, shards, draw, self._log_odds(draw, rows), address)
                 share[:, found >= 0] += usage[:, found[found >= 0]]
         return np.asarray(share / np.maximum(share.sum(axis=1, keepdims=True), 1e-300))
 
