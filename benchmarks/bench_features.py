@@ -1,8 +1,10 @@
 """A sweep of the feature model on a large table, and imputation against scikit-learn's.
 
-    python benchmarks/bench_features.py [--rows 100000] [--imputation]
+    python benchmarks/bench_features.py [--rows 100000] [--factors 0] [--imputation]
 
-The table is made up: sums of features, a fifth of it holes. Peers fill in the same holes.
+The table is made up: sums of features, a fifth of it holes. Peers fill in the same holes. Without
+factors the sweep is that of the paper's model; with some, that of real weights, so many dense
+factors and a smooth level.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import thincrm as tc
 from thincrm.data.covariates import covariates
 from thincrm.inference.engine import Threads
 from thincrm.models.features.kernel import as_table
+from thincrm.models.features.level import Curves
 from thincrm.models.features.likelihood import FeatureLikelihood
 from thincrm.models.features.start import start_state
 from thincrm.models.features.state import facts_of, shards_of
@@ -42,11 +45,15 @@ def made_up(n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return table, np.where(rng.random(table.shape) < 0.2, np.nan, table), t
 
 
-def seconds(holed: np.ndarray, t: np.ndarray, n_threads: int) -> dict[str, float]:
+def seconds(holed: np.ndarray, t: np.ndarray, n_threads: int, n_factors: int) -> dict[str, float]:
     known, thinning = covariates(t), tc.SigmoidGP(max_centres=20)
-    table = as_table(holed / np.nanstd(holed, 0), known.trials, shared=False)
+    curves = Curves.of(known, varies=n_factors > 0)
+    table = as_table(
+        holed / np.nanstd(holed, 0), known.trials, shared=False, curves_NC=curves.at(t[:, None])
+    )
+    likelihood = FeatureLikelihood(real=n_factors > 0, n_dense=n_factors, level=curves.sizes)
     problem = Problem(
-        levy=tc.BetaProcess(2.0), thinning=thinning, likelihood=FeatureLikelihood(),
+        levy=tc.BetaProcess(2.0), thinning=thinning, likelihood=likelihood,
         prepared=thinning.prepare(known), shards=shards_of(table, known.trials),
         trials=known.trials, n_atoms=N_FEATURES, engine=Threads(), facts=facts_of(table),
     )  # fmt: skip
@@ -102,15 +109,19 @@ def imputation(n_rows: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--factors", type=int, default=0)
     parser.add_argument("--imputation", action="store_true")
     options = parser.parse_args()
     if options.imputation:
         imputation(min(options.rows, 1000))
         return
     _, holed, t = made_up(options.rows)
-    print(f"{options.rows} x {N_COLUMNS}, a fifth missing, {N_FEATURES} features")
+    print(
+        f"{options.rows} x {N_COLUMNS}, a fifth missing, room for {N_FEATURES} features and "
+        f"{options.factors} factors"
+    )
     for n_threads in (1, 2):
-        parts = seconds(holed, t, n_threads)
+        parts = seconds(holed, t, n_threads, options.factors)
         total = sum(parts.values())
         shown = ", ".join(f"{name} {value:.3f}" for name, value in parts.items())
         print(f"{n_threads} thread(s): {total:.2f} s a sweep ({shown})")

@@ -18,7 +18,7 @@ from thincrm.numerics.cholesky import factor, solve_factor, solve_transposed
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.variates import normal
 
-__all__ = ["Dense", "dense_of", "draw_dense", "overlap", "sum_out"]
+__all__ = ["Dense", "dense_of", "draw_dense", "holes_of", "overlap", "sum_out"]
 
 
 class Dense(NamedTuple):
@@ -47,8 +47,19 @@ def dense_of(feature_FP: np.ndarray, precision_P: np.ndarray, n_used: int, n_den
 
 
 @compiled
+def holes_of(seen_P: np.ndarray, hole_P: np.ndarray) -> int:
+    """Fill the places of a row's holes; return how many they are."""
+    n_holes = 0
+    for p in range(seen_P.size):
+        if seen_P[p] == 0.0:
+            hole_P[n_holes] = p
+            n_holes += 1
+    return n_holes
+
+
+@compiled
 def sum_out(
-    dense: Dense, seen_P: np.ndarray, left_P: np.ndarray, root_LL: np.ndarray, pull_L: np.ndarray
+    dense: Dense, hole_H: np.ndarray, left_P: np.ndarray, root_LL: np.ndarray, pull_L: np.ndarray
 ) -> None:
     """Fill R and R'^-1 D'W e of a row; its residual e is 0 at holes."""
     n_columns, size = dense.loading_PL.shape
@@ -57,30 +68,28 @@ def sum_out(
         for g in range(size):
             root_LL[f, g] = dense.gram_LL[f, g]
         root_LL[f, f] += 1.0
+    for p in hole_H:
+        for f in range(size):
+            for g in range(f, size):
+                root_LL[f, g] -= dense.scaled_PL[p, f] * dense.loading_PL[p, g]
     for p in range(n_columns):
-        if seen_P[p] == 0.0:
-            for f in range(size):
-                for g in range(f, size):
-                    root_LL[f, g] -= dense.scaled_PL[p, f] * dense.loading_PL[p, g]
-        else:
-            for f in range(size):
-                pull_L[f] += dense.scaled_PL[p, f] * left_P[p]
+        for f in range(size):
+            pull_L[f] += dense.scaled_PL[p, f] * left_P[p]
     factor(root_LL)
     solve_transposed(root_LL, pull_L)
 
 
 @compiled
 def overlap(
-    dense: Dense, k: int, scaled_P: np.ndarray, seen_P: np.ndarray, root_LL: np.ndarray,
+    dense: Dense, k: int, scaled_P: np.ndarray, hole_H: np.ndarray, root_LL: np.ndarray,
     along_L: np.ndarray,
 ) -> None:  # fmt: skip
     """Fill R'^-1 D'W A_k of a row; scaled_P is w_p A_kp."""
     for f in range(along_L.size):
         along_L[f] = dense.cross_KL[k, f]
-    for p in range(seen_P.size):
-        if seen_P[p] == 0.0:
-            for f in range(along_L.size):
-                along_L[f] -= scaled_P[p] * dense.loading_PL[p, f]
+    for p in hole_H:
+        for f in range(along_L.size):
+            along_L[f] -= scaled_P[p] * dense.loading_PL[p, f]
     solve_transposed(root_LL, along_L)
 
 

@@ -28,7 +28,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thincrm.models.features.dense_kernel import Dense, dense_of, draw_dense, overlap, sum_out
+from thincrm.models.features.dense_kernel import (
+    Dense,
+    dense_of,
+    draw_dense,
+    holes_of,
+    overlap,
+    sum_out,
+)
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.streams import new_stream, uniform
@@ -155,11 +162,28 @@ def _gain(
 
 
 @compiled
+def _often_seen(table: Table, first: int, stop: int) -> np.ndarray:
+    """Return which columns are seen in at least half of rows [first, stop)."""
+    n_columns = table.seen_NP.shape[1]
+    often_P = np.zeros(n_columns, np.bool_)
+    for p in range(n_columns):
+        total = 0.0
+        for n in range(first, stop):
+            total += table.seen_NP[n, p]
+        often_P[p] = 2.0 * total >= stop - first
+    return often_P
+
+
+@compiled
 def _add_row(
     table: Table, n: int, used_K: np.ndarray, weight_K: np.ndarray, dense_L: np.ndarray,
-    real: bool, sums: Sums,
+    real: bool, often_P: np.ndarray, whole_FF: np.ndarray, sums: Sums,
 ) -> None:  # fmt: skip
-    """Add row n to the sums: only pairs of features it uses cost anything."""
+    """Add row n to the sums: only pairs of features it uses cost anything.
+
+    Products go to `whole_FF`, which all columns that are often seen share (`finish`): only holes
+    there, and cells of other columns, are added one by one.
+    """
     n_features, n_columns = sums.cross_FP.shape
     n_free = used_K.size + dense_L.size
     place, usage, size = np.empty(n_features, np.int64), np.empty(n_features), 0
@@ -173,14 +197,32 @@ def _add_row(
         elif used_K[f] != 0:
             place[size], usage[size] = f, (weight_K[f] if real else 1.0)
             size += 1
+    odd, sign, n_odd = np.empty(n_columns, np.int64), np.empty(n_columns), 0
+    for p in range(n_columns):
+        seen = table.seen_NP[n, p] != 0.0
+        if seen != often_P[p]:
+            odd[n_odd], sign[n_odd] = p, (1.0 if seen else -1.0)
+            n_odd += 1
     for i in range(size):
         f = place[i]
         for p in range(n_columns):
             sums.cross_FP[f, p] += usage[i] * table.value_NP[n, p]
         for j in range(i, size):
             product = usage[i] * usage[j]
-            for p in range(n_columns):
-                sums.gram_FFP[f, place[j], p] += product * table.seen_NP[n, p]
+            whole_FF[f, place[j]] += product
+            for q in range(n_odd):
+                sums.gram_FFP[f, place[j], odd[q]] += sign[q] * product
+
+
+@compiled
+def _finish(often_P: np.ndarray, whole_FF: np.ndarray, sums: Sums) -> None:
+    """Add what the columns that are often seen share."""
+    size = len(whole_FF)
+    for f in range(size):
+        for g in range(f, size):
+            for p in range(often_P.size):
+                if often_P[p]:
+                    sums.gram_FFP[f, g, p] += whole_FF[f, g]
 
 
 @compiled
@@ -201,6 +243,8 @@ def redraw_rows(
     n_dense = dense_NL.shape[1]
     dense: Dense = dense_of(features.feature_FP, features.precision_P, n_used, n_dense)
     none_L = np.zeros(n_dense)
+    often_P = _often_seen(table, table.start_G[first], table.start_G[stop])
+    whole_FF = np.zeros(sums.gram_FFP.shape[:2])
     most = 0
     for g in range(first, stop):
         most = max(most, table.start_G[g + 1] - table.start_G[g])
@@ -208,6 +252,7 @@ def redraw_rows(
     mean_R, spread_R = np.empty(most), np.empty(most)
     root_RLL, pull_RL = np.empty((most, n_dense, n_dense)), np.empty((most, n_dense))
     along_RL = np.empty((most, n_dense))
+    hole_RP, n_holes_R = np.empty((most, n_columns), np.int64), np.zeros(most, np.int64)
     for g in range(first, stop):
         state, t = new_stream(key, table.item_G[g]), table.row_G[g]
         begin, end = table.start_G[g], table.start_G[g + 1]
@@ -215,7 +260,9 @@ def redraw_rows(
             i = n - begin
             residual(table, features, n, used_NK[n], weight_NK[n], none_L, left_RP[i])
             if n_dense > 0:
-                sum_out(dense, table.seen_NP[n], left_RP[i], root_RLL[i], pull_RL[i])
+                n_holes_R[i] = holes_of(table.seen_NP[n], hole_RP[i])
+                hole_H = hole_RP[i, : n_holes_R[i]]
+                sum_out(dense, hole_H, left_RP[i], root_RLL[i], pull_RL[i])
         for k in range(n_used):
             log_open, log_shut = features.log_open_TK[t, k], features.log_shut_TK[t, k]
             log_mass, log_rest = features.log_mass_K[k], features.log_rest_K[k]
@@ -224,7 +271,8 @@ def redraw_rows(
                 i = n - begin
                 gain, size = _gain(scaled_FP[k], square_FP[k], table.seen_NP[n], left_RP[i])
                 if n_dense > 0:
-                    overlap(dense, k, scaled_FP[k], table.seen_NP[n], root_RLL[i], along_RL[i])
+                    hole_H = hole_RP[i, : n_holes_R[i]]
+                    overlap(dense, k, scaled_FP[k], hole_H, root_RLL[i], along_RL[i])
                     for f in range(n_dense):
                         gain -= along_RL[i, f] * pull_RL[i, f]
                         size -= along_RL[i, f] ** 2
@@ -257,12 +305,14 @@ def redraw_rows(
                         change = (old - new) * features.feature_FP[k, p]
                         left_RP[i, p] += change * table.seen_NP[n, p]
                     if n_dense > 0 and log_open == -np.inf:
-                        overlap(dense, k, scaled_FP[k], table.seen_NP[n], root_RLL[i], along_RL[i])
+                        hole_H = hole_RP[i, : n_holes_R[i]]
+                        overlap(dense, k, scaled_FP[k], hole_H, root_RLL[i], along_RL[i])
                     for f in range(n_dense):
                         pull_RL[i, f] += (old - new) * along_RL[i, f]
         for n in range(begin, end):
             draw_dense(state, root_RLL[n - begin], pull_RL[n - begin], dense_NL[n])
-            _add_row(table, n, used_NK[n], weight_NK[n], dense_NL[n], real, sums)
+            _add_row(table, n, used_NK[n], weight_NK[n], dense_NL[n], real, often_P, whole_FF, sums)
+    _finish(often_P, whole_FF, sums)
 
 
 @compiled
@@ -271,8 +321,10 @@ def add_rows(
     dense_NL: np.ndarray, real: bool, sums: Sums,
 ) -> None:  # fmt: skip
     """Add rows [first, stop) to `sums`."""
+    often_P, whole_FF = _often_seen(table, first, stop), np.zeros(sums.gram_FFP.shape[:2])
     for n in range(first, stop):
-        _add_row(table, n, used_NK[n], weight_NK[n], dense_NL[n], real, sums)
+        _add_row(table, n, used_NK[n], weight_NK[n], dense_NL[n], real, often_P, whole_FF, sums)
+    _finish(often_P, whole_FF, sums)
 
 
 def as_table(value_NP: Float, trials_T: Int, shared: bool, curves_NC: Float | None = None) -> Table:

@@ -68,11 +68,21 @@ def _draw_columns(
 
 def squared_error(sums: Sums, square_P: Float, feature_FP: Float) -> Float:
     """Return the (P,) sums of squared residuals over seen cells: y'y - 2 A'U'y + A'U'U A."""
-    gram_FFP = sums.gram_FFP
-    both = np.einsum("fp,fgp,gp->p", feature_FP, gram_FFP, feature_FP, optimize=True)
-    twice = 2.0 * both - np.einsum("ffp,fp->p", gram_FFP, feature_FP**2)
-    error_P = square_P - 2.0 * (feature_FP * sums.cross_FP).sum(0) + twice
-    return np.asarray(np.maximum(error_P, 0.0))
+    error_P = square_P - 2.0 * (feature_FP * sums.cross_FP).sum(0)
+    return np.asarray(np.maximum(error_P + _explained(sums.gram_FFP, feature_FP), 0.0))
+
+
+@compiled
+def _explained(gram_FFP: np.ndarray, feature_FP: np.ndarray) -> np.ndarray:
+    """Return the (P,) A'U'U A, of which the sums hold the upper half."""
+    size, n_columns = feature_FP.shape
+    total_P = np.zeros(n_columns)
+    for f in range(size):
+        for g in range(f, size):
+            twice = 1.0 if f == g else 2.0
+            for p in range(n_columns):
+                total_P[p] += twice * gram_FFP[f, g, p] * feature_FP[f, p] * feature_FP[g, p]
+    return total_P
 
 
 def draw_noise(
