@@ -72,7 +72,7 @@ class DenseWorld:
         feature = rng.standard_normal((K + L + 4, P))
         feature[:K] /= np.sqrt(scale * noise)
         feature[K : K + L] /= np.sqrt(dense_size[:, None] * noise)
-        feature[K + L : -1] /= np.sqrt(np.repeat(level, LEVEL, axis=0))
+        feature[K + L : -1] /= np.sqrt(np.repeat(level, LEVEL, axis=0) * noise)
         feature[-1] /= np.sqrt(BACKGROUND_PRECISION)
         basis = np.column_stack([CURVES, np.ones(N)])
         usage = used * (weight if self.real else 1.0)

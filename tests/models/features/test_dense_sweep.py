@@ -58,6 +58,13 @@ def noise_without_factors(rng, problem, state):
     return redraw_variances(rng, problem, state).with_own(noise=noise)
 
 
+def noise_without_level(rng, problem, state):
+    """Count the level's curves among what tells of the noise, and forget their squares."""
+    small = state.with_own(level=np.zeros_like(state.own.level))
+    noise = redraw_variances(rng, problem, small).own.noise
+    return redraw_variances(rng, problem, state).with_own(noise=noise)
+
+
 def weights_of_other_rows(rng, problem, state):
     """Draw the dense weights, and give each to the next row."""
     moved = redraw_usages(rng, problem, state)
@@ -94,6 +101,7 @@ def old_rate(rng, problem, state):
 
 TWINS = {
     "noise without factors": {redraw_variances: noise_without_factors},
+    "noise without level": {redraw_variances: noise_without_level},
     "weights of other rows": {redraw_usages: weights_of_other_rows},
     "little evidence": {redraw_usages: little_evidence},
     "level without shrinkage": {redraw_features: level_without_shrinkage},

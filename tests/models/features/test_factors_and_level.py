@@ -1,5 +1,7 @@
 """FeatureModel with dense factors and a level that varies: what a user puts in and gets back."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,8 @@ import thincrm as tc
 from thincrm.data.covariates import covariates
 from thincrm.errors import InvalidInput
 from thincrm.models.features.level import Curves
+from thincrm.models.features.likelihood import FeatureLikelihood
+from thincrm.models.features.state import FeatureGlobals
 
 SMALL = {
     "max_features": 4, "n_sweeps": 90, "n_draws": 30, "random_state": 3, "quiet": True,
@@ -97,6 +101,17 @@ def test_columns_that_determine_one_another_exactly_are_filled():
     known = hole[:, 6] & ~hole[:, :2].any(axis=1)
     known[5] = not hole[5, :2].any()
     np.testing.assert_allclose(found.mean[known, 6], table[known, 6], atol=0.02)
+
+
+def test_the_number_of_factors_does_not_turn_with_them():
+    rng = np.random.default_rng(7)
+    dense, noise = np.zeros((4, 6)), rng.gamma(5.0, 20.0, 6)
+    dense[:2] = rng.standard_normal((2, 6))
+    likelihood = FeatureLikelihood(real=True, n_dense=4)
+    turned = np.linalg.qr(rng.standard_normal((4, 4)))[0] @ dense
+    for loadings in (dense, turned):
+        own = FeatureGlobals(np.vstack([np.ones((3, 6)), loadings, np.ones((1, 6))]), noise, 1.0)
+        assert likelihood._n_factors(SimpleNamespace(n_atoms=3), own) == 2
 
 
 def test_one_word_gives_the_papers_model():

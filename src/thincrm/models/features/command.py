@@ -103,7 +103,7 @@ def features(
         typer.Option(
             help="Room for dense factors that every row uses, beside the features.",
             min=0,
-            show_default="15; binary weights: 0",
+            show_default="20; binary weights: 0",
         ),
     ] = None,
     level: Annotated[

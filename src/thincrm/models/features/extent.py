@@ -10,7 +10,7 @@ from thincrm.numerics.arrays import Float
 __all__ = ["Extent"]
 
 _MOST_FACTORS = 1_000
-_FACTORS = 15  # room for dense factors beside features with real weights, if nothing is said
+_FACTORS = 20  # room for dense factors beside features with real weights, if nothing is said
 
 
 class Extent:

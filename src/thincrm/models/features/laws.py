@@ -28,7 +28,7 @@ Prior = tuple[float, float]  # Gamma(shape, rate)
 NOISE_PRIOR: Prior = (1.0, 0.1)  # of 1 / sigma_p^2, in units of a column's variance
 FEATURE_PRIOR: Prior = (1.0, 1.0)  # of 1 / sigma_A^2
 DENSE_PRIOR: Prior = (0.5, 0.01)  # of the precision of a dense factor's entries: 0 if not needed
-LEVEL_PRIOR: Prior = (1.0, 0.1)  # of the precisions of a column's slopes and curves
+LEVEL_PRIOR: Prior = (0.5, 0.01)  # of the precisions of a column's slopes and curves
 # the noise's rate beside dense factors: any of these; columns that determine each other exactly
 # would make it vanish if there were no least one
 RATES: Float = 10.0 ** -np.linspace(1.0, 7.0, 25)

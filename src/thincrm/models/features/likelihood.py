@@ -107,9 +107,12 @@ class FeatureLikelihood:
         return found
 
     def _n_factors(self, problem: FeatureProblem, own: FeatureGlobals) -> int:
-        """Return how many dense factors explain 1 % of some column's variance or more."""
+        """Return in how many directions a whole row tells the dense weights, however they turn.
+
+        Those of the eigenvalues of sum_p D_p D_p' / sigma_p^2 above 1, the precision known before.
+        """
         dense_LP = own.feature[problem.n_atoms : problem.n_atoms + self.n_dense]
-        return int((dense_LP**2 > 0.01).any(axis=1).sum())
+        return int((np.linalg.eigvalsh((dense_LP * own.noise) @ dense_LP.T) > 1.0).sum())
 
     def keep(
         self, problem: FeatureProblem, state: FeatureState, chain: int, sweep: int

@@ -83,7 +83,7 @@ class FeatureModel(
         Room for dense factors beside the features: every row uses them with weights N(0, 1),
         wherever it is. A learned precision each shrinks those that the table does not ask for;
         there are at most half as many as columns: more could not be told from noise. 0: none.
-        None: 15 with real weights, none with binary ones.
+        None: 20 with real weights, none with binary ones.
     level : {"smooth", "constant"} or None
         A column's level follows the covariates, in slopes and smooth curves that are shrunk to none
         where they are not needed; or it is one number. None: smooth with real weights, constant

@@ -158,14 +158,15 @@ def prior_of(problem: FeatureProblem, own: FeatureGlobals) -> Float:
     """Return the (F, P) precisions of the features' entries: all are normal around 0.
 
     A dense factor's entries are in units of their columns' noise, D_lp ~ N(0, sigma_p^2 / tau_l),
-    so that no factor makes one column's noise vanish for itself.
+    so that no factor makes one column's noise vanish for itself. So are a level's slopes and
+    curves: those that a column with little noise does not need vanish, too.
     """
     n_free, likelihood = problem.n_atoms + own.dense.size, problem.likelihood
     prior_FP = np.empty(own.feature.shape)
     prior_FP[: problem.n_atoms] = entry_prior(problem, own)
     prior_FP[problem.n_atoms : n_free] = own.dense[:, None] * own.noise
     if likelihood.background:
-        prior_FP[n_free:-1] = np.repeat(own.level, likelihood.level, axis=0)
+        prior_FP[n_free:-1] = np.repeat(own.level, likelihood.level, axis=0) * own.noise
         prior_FP[-1] = BACKGROUND_PRECISION
     return prior_FP
 

@@ -101,35 +101,42 @@ def redraw_variances(
     columns that determine one another have next to none.
     """
     own, facts, rate = state.own, problem.facts, state.own.rate
-    error_P = squared_error(state.evidence.sums, facts.square_P, own.feature)
+    n_atoms, n_free = problem.n_atoms, problem.n_atoms + own.dense.size
     prior = (NOISE_PRIOR[0], rate) if noise_prior is None else noise_prior
-    if problem.likelihood.n_dense == 0:
-        noise = draw_noise(rng, facts.seen_P, error_P, prior)
-        scale = draw_precision(rng, own.feature[: problem.n_atoms], feature_prior)
-        dense = own.dense
+    # entries in units of the noise tell of it too
+    level_BP = _curves_of(problem, own.feature)
+    units_BP = np.repeat(own.level, problem.likelihood.level, axis=0)
+    error_P = squared_error(state.evidence.sums, facts.square_P, own.feature)
+    error_P = error_P + (units_BP * level_BP**2).sum(0)
+    cells_P, dense = facts.seen_P + len(level_BP), own.dense
+    if dense.size == 0:
+        noise = draw_noise(rng, cells_P, error_P, prior)
+        scale = draw_precision(rng, own.feature[:n_atoms], feature_prior)
     else:
-        # entries in units of the noise tell of it too
-        n_free = problem.n_atoms + own.dense.size
-        units_F = np.concatenate([np.full(problem.n_atoms, own.scale), own.dense])
+        units_F = np.concatenate([np.full(n_atoms, own.scale), dense])
         error_P = error_P + units_F @ own.feature[:n_free] ** 2
-        noise = draw_noise(rng, facts.seen_P + n_free, error_P, prior)
+        noise = draw_noise(rng, cells_P + n_free, error_P, prior)
         rate = draw_rate(rng, noise)
         entry_FP = own.feature[:n_free] * np.sqrt(noise)
-        scale = draw_precision(rng, entry_FP[: problem.n_atoms], feature_prior)
-        dense = draw_precision(rng, entry_FP[problem.n_atoms :], DENSE_PRIOR, 1)
-    level = _level_precisions(rng, problem, own.feature)
+        scale = draw_precision(rng, entry_FP[:n_atoms], feature_prior)
+        dense = draw_precision(rng, entry_FP[n_atoms:], DENSE_PRIOR, 1)
+    level = _level_precisions(rng, problem, level_BP * np.sqrt(noise))
     return state.with_own(noise=noise, scale=float(scale), dense=dense, level=level, rate=rate)
 
 
-def _level_precisions(
-    rng: np.random.Generator, problem: FeatureProblem, feature_FP: Float
-) -> Float:
-    """Draw the (S, P) precisions of every column's slopes and of its curves of each kernel."""
+def _curves_of(problem: FeatureProblem, feature_FP: Float) -> Float:
+    """Return the (B, P) slopes and curves of the columns' levels."""
     likelihood = problem.likelihood
-    if not likelihood.level:
-        return np.ones((0, feature_FP.shape[1]))
-    part_BP = feature_FP[problem.n_atoms + likelihood.n_dense : -1]
-    parts = np.split(part_BP, np.cumsum(likelihood.level)[:-1])
+    first = problem.n_atoms + likelihood.n_dense
+    return feature_FP[first : first + sum(likelihood.level)]
+
+
+def _level_precisions(rng: np.random.Generator, problem: FeatureProblem, part_BP: Float) -> Float:
+    """Draw the (S, P) precisions of every column's slopes and of its curves of each kernel."""
+    sizes = problem.likelihood.level
+    if not sizes:
+        return np.ones((0, part_BP.shape[1]))
+    parts = np.split(part_BP, np.cumsum(sizes)[:-1])
     return np.stack([draw_precision(rng, part, LEVEL_PRIOR, 0) for part in parts])
 
 
