@@ -34,8 +34,8 @@ _0, _1 = unsigned(0), unsigned(1)
 
 @inlined
 def _other_token(
-    state: np.ndarray, n: Index, first: Index, stop: Index, k: Index, topic_N: np.ndarray
-) -> Index:
+    state: np.ndarray, n: int, first: Index, stop: Index, k: Index, topic_N: np.ndarray
+) -> int:
     """Return one of first..stop-1 that is in column k and not n, each equally likely."""
     other = n
     while other == n or unsigned(topic_N[other]) != k:
