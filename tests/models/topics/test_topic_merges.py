@@ -122,6 +122,7 @@ def test_a_topic_cut_in_two_is_made_whole(factor, thinning):
     for found, expected in zip(merged.evidence, again.evidence, strict=True):
         np.testing.assert_array_equal(found, expected)
     assert np.isfinite(merged.log_mass).all()
+    assert merged.own.burstiness == state.own.burstiness  # though all tokens are fresh for now
     assert merge_topics(np.random.default_rng(1), problem, merged) is merged
 
 

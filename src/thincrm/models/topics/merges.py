@@ -140,11 +140,12 @@ def merge_topics(
     if (into_K == np.arange(into_K.size)).all():
         return state
     local, _ = problem.engine.map(_renamed, problem.shards, state.local, into_K)
+    burstiness = state.own.burstiness  # all tokens are counted as fresh draws for now
     state = counted(problem, replace(state, local=local))
     # masses first: a topic that lost all its tokens is far from anything else it goes with
     for update in (redraw_activations, redraw_masses, redraw_globals):
         state = update(rng, problem, state)
-    return state
+    return state.with_own(burstiness=burstiness)
 
 
 def _renamed(shard: TopicShard, local: TopicLocal, into_K: Int) -> tuple[TopicLocal, None]:
