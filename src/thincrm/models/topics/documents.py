@@ -27,11 +27,9 @@ __all__ = [
     "DocumentSizes",
     "LevelMessage",
     "TokenMessage",
-    "Used",
     "add_evidence",
     "add_usage",
     "count_given",
-    "count_usage",
     "evidence_of",
     "redraw_levels_of",
     "redraw_tokens_of",
@@ -87,7 +85,7 @@ def redraw_tokens_of(
     def redraw(first: int, stop: int) -> None:
         redraw_documents(first, stop, key, corpus, rates, topic, *usage, counts[get_ident()])
 
-    found = count_usage(sizes, corpus, usage, redraw)
+    found = _count_usage(sizes, corpus, usage, redraw)
     total, *others = counts.values()
     for more in others:
         total += more
@@ -99,7 +97,7 @@ def evidence_of(counts: np.ndarray, found: Used, seats: Int) -> TopicEvidence:
     return TopicEvidence(counts, *found[:3], seats, found[3])
 
 
-def count_usage(
+def _count_usage(
     sizes: DocumentSizes,
     corpus: Corpus,
     usage: DocumentTopics,
@@ -130,7 +128,7 @@ def redraw_levels_of(
         message.key, shard.items, shard.row, start, local.usage, message.usage, message.log_odds
     )
     corpus = shard.corpus(level, sizes.n_levels)
-    return local._replace(level=level), count_usage(sizes, corpus, local.usage)
+    return local._replace(level=level), _count_usage(sizes, corpus, local.usage)
 
 
 def count_given(
@@ -148,7 +146,7 @@ def tokens_counted(
     counts = np.zeros((documents.n_words, padded(sizes.n_topics)), np.int32)
     usage = DocumentTopics.empty(documents, topic_N.dtype)
     count_documents(documents.start, documents.word, topic_N, *usage, counts)
-    found = count_usage(sizes, shard.corpus(level_D, sizes.n_levels), usage)
+    found = _count_usage(sizes, shard.corpus(level_D, sizes.n_levels), usage)
     evidence = evidence_of(counts, found, np.arange(sizes.n_topics))
     return TopicLocal(topic_N, usage, level_D), evidence
 

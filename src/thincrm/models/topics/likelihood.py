@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from thincrm.models.topics.collapsed import SWEEP_WITHOUT_TOPICS
 from thincrm.models.topics.documents import TokenMessage, add_evidence, redraw_tokens_of
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.factors import (
@@ -27,6 +26,7 @@ from thincrm.models.topics.state import (
     TopicState,
 )
 from thincrm.models.topics.sweep import (
+    SWEEP,
     gates_of,
     opened_of,
     redraw_bursts,
@@ -53,7 +53,7 @@ class TopicLikelihood:
     factor: CountFactor
     concentration: float | None = None
     burstiness: float | None = 0.0
-    updates: ClassVar[tuple[Update, ...]] = SWEEP_WITHOUT_TOPICS
+    updates: ClassVar[tuple[Update, ...]] = SWEEP
     adds_exactly: ClassVar[bool] = True  # evidence is whole numbers
 
     @property
