@@ -84,3 +84,30 @@ def test_kinds_are_said_and_bad_words_refused(place):
         words = ["clusters", place / "table.csv", "--out", place / "x", *SHORT, *wrong]
         done = CliRunner().invoke(app, [*map(str, words)])
         assert done.exit_code == 2
+
+
+def test_censored_responses(place):
+    rng = np.random.default_rng(2)
+    year = 1990 + np.arange(60) // 6
+    size = year - 1990 + 0.3 * rng.standard_normal(60)
+    side = np.where(size > 6, 1, 0)
+    table = pd.DataFrame({"year": year, "size": np.minimum(size, 6.0), "side": side})
+    table.to_csv(place / "limits.csv", index=False)
+    words = ["clusters", place / "limits.csv", "--covariate", "year", "--out"]
+    done = invoke(*words, place / "limited", "--censored", "side", *SHORT[:-1])
+    assert f"size is the response; {side.sum()} rows are censored" in done.output
+    invoke("impute", place / "limited", place / "limits.csv", "--out", place / "l.csv")
+    found = pd.read_csv(place / "l.csv")
+    assert len(found) == side.sum()
+    assert (found["lower"] >= 6).all()
+    invoke("assign", place / "limited", place / "limits.csv", "--out", place / "b.csv")
+    log_density = pd.read_csv(place / "b.csv")["log_density"]
+    assert (log_density[side == 1] <= 0).all()  # log probabilities
+    done = invoke("evaluate", place / "limited", "--heldout", "0.3", "--json")
+    assert json.loads(done.stdout)["held_out_cells"] < (side == 0).sum()
+    for wrong, said in (("nowhere", "has no column 'nowhere'"), ("size", "must be -1")):
+        bad = CliRunner().invoke(
+            app, [*map(str, words), str(place / "x"), "--censored", wrong, *SHORT]
+        )
+        assert bad.exit_code == 2
+        assert said in " ".join(bad.output.split())

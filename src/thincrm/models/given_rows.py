@@ -42,13 +42,13 @@ def times_of(
     return times
 
 
-def refuse_other_order(X: object, t: object) -> None:
-    """Refuse a table and covariates that hold the same labels in another order."""
+def refuse_other_order(X: object, t: object, name: str = "t") -> None:
+    """Refuse a table and what goes with its rows if their labels are in another order."""
     labelled = (pd.Series, pd.DataFrame)
     if not (isinstance(X, labelled) and isinstance(t, labelled)):
         return
     same = len(X) == len(t) and X.index.equals(t.index)
     if not same and X.index.is_unique and set(X.index) == set(t.index):
         raise InvalidInput(
-            "t has the index of Y in another order: reindex one of them, t.loc[Y.index]."
+            f"{name} has the index of Y in another order: reindex one of them, {name}.loc[Y.index]."
         )

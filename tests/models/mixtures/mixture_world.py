@@ -18,6 +18,7 @@ from thincrm.models.mixtures.likelihood import MixtureLikelihood
 from thincrm.models.mixtures.mixed import MixedClusters
 from thincrm.models.mixtures.regression import RegressionClusters
 from thincrm.models.mixtures.shards import MixtureLocal, as_shards
+from thincrm.models.mixtures.sides import censor
 from thincrm.models.mixtures.state import MixtureOwn
 from thincrm.models.mixtures.sweep import LEAST_MASS, MASS_PRIOR
 from thincrm.numerics.streams import fresh_key
@@ -249,6 +250,19 @@ class Lines:
             [kind == 0, kind == 1], [y, np.floor(y) + 1.0], np.where(y > 0.3, np.inf, y)
         )
         return RegressionClusters().rows(low, rows.column, high)
+
+
+class Limits(Lines):
+    """Responses recorded up to a limit, down to one, or exactly, as an estimator reads them."""
+
+    def draw_rows(self, rng, params, label):
+        rows = self.rows(np.zeros((label.size, 1)))
+        y = self.law().sample(rng, params, label, rows.column)
+        limit = rng.standard_normal(label.size)
+        kind = rng.integers(0, 3, label.size)
+        side = np.where((kind == 1) & (y > limit), 1, np.where((kind == 2) & (y < limit), -1, 0))
+        said = np.where(side != 0, limit, y)
+        return censor(RegressionClusters().rows(said, rows.column), side)
 
 
 class Mixture:

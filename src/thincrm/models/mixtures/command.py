@@ -73,6 +73,13 @@ def clusters(
         list[str] | None,
         typer.Option(help="Column to cluster by. May be repeated.", show_default="all others"),
     ] = None,
+    censored: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of -1, 0 or 1: the first column's true value is at most, exactly or at "
+            "least what it says."
+        ),
+    ] = None,
     label: Annotated[str | None, typer.Option(help="Column with the names of the rows.")] = None,
     date_format: o.DateFormat = None,
     skip_bad: o.SkipBad = False,
@@ -121,7 +128,7 @@ def clusters(
     )
     with resumable(out):
         complete = work.fit_clusters(
-            Voice(quiet, json), table, how, thinning, settings, out, minutes
+            Voice(quiet, json), table, how, censored, thinning, settings, out, minutes
         )
     end_of(out, complete)
 

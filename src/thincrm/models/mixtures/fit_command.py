@@ -38,6 +38,7 @@ def fit_clusters(
     voice: Voice,
     path: Path,
     how: TableColumns,
+    censored: str | None,
     thinning: str | None,
     settings: ClusterSettings,
     out: Path,
@@ -45,17 +46,21 @@ def fit_clusters(
 ) -> bool:
     """Fit a mixture, keep it in `out`, show it; tell whether it got to its end."""
     factor = None if thinning is None else member_named(thinning)()
-    table = read_rows(path, how)
+    table, side_N = read_rows(path, how, censored)
     say_skipped(voice, table.skipped, table.first_skipped)
     n_rows, n_columns = table.values.shape
     missing = int(table.values.isna().to_numpy().sum())
     voice.say(f"{n_rows:,} rows, {n_columns:,} columns, {missing:,} missing cells.")
+    if side_N is not None:
+        response = table.values.columns[0]
+        voice.say(f"{response} is the response; {(side_N != 0).sum():,} rows are censored.")
     kinds = found_kinds(table.values)
     said = [f"{name} ({kind})" for name, kind in zip(table.values.columns, kinds, strict=True)]
     voice.say(f"Columns: {', '.join(said)}.")
     model = MixtureModel(thinning=factor, **settings)
-    place = new_run(out, asdict(how) | {"source": path.name, "kind": "table"})
-    model.fit(table.values, t=table.t, out=place, minutes=minutes)
+    flags = {} if censored is None else {"censored": censored}
+    place = new_run(out, asdict(how) | {"source": path.name, "kind": "table"} | flags)
+    model.fit(table.values, t=table.t, censored=side_N, out=place, minutes=minutes)
     keep_results(model, out)
     return show_run(voice, MixtureTerminal(), model, out, table.skipped)
 

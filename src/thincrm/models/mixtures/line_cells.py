@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import log_ndtr
 
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput
@@ -17,6 +18,8 @@ from thincrm.models.mixtures.regression import RegressionClusters
 from thincrm.numerics.arrays import Float
 
 __all__ = ["LineCells"]
+
+_FAR = 1e4  # beyond it E[x | x > z] is z
 
 
 @dataclass(frozen=True)
@@ -84,13 +87,22 @@ class LineCells:
     def fill(
         self, key: np.uint64, rows: Rows, label_N: np.ndarray, params: Params, noise: bool
     ) -> Float:
-        """Return responses on the lines; other columns have no holes."""
+        """Return responses around the lines, the censored ones where they lie.
+
+        Other columns have no holes.
+        """
         mean_N = (params.slope[label_N] * rows.column).sum(1)
+        spread_N = 1.0 / np.sqrt(params.precision[label_N])
+        out = np.zeros((mean_N.size, len(self.layout.kinds)))
         if noise:
             rng = np.random.Generator(np.random.Philox(int(key)))
-            mean_N = mean_N + rng.standard_normal(mean_N.size) / np.sqrt(params.precision[label_N])
-        out = np.zeros((mean_N.size, len(self.layout.kinds)))
-        out[:, 0] = mean_N
+            out[:, 0] = mean_N + rng.standard_normal(mean_N.size) * spread_N
+            drawn_N = self.law.complete(key, rows, label_N, self.law.packed(params)).low
+            known = np.isfinite(drawn_N)
+            out[known, 0] = drawn_N[known]
+        else:
+            low_N, high_N = (rows.low - mean_N) / spread_N, (rows.high - mean_N) / spread_N
+            out[:, 0] = mean_N + spread_N * (_beyond(low_N) - _beyond(-high_N))
         return self.layout.scale.back(out)
 
     def sample(
@@ -116,3 +128,10 @@ class LineCells:
             raise InvalidInput(
                 f"{what} needs the columns that lines are in: use score_samples or impute."
             )
+
+
+def _beyond(z_N: Float) -> Float:
+    """Return E[x | x > z] of a standard normal, φ(z) / P(x > z): 0 where z is -inf."""
+    near_N = np.clip(z_N, -_FAR, _FAR)
+    log_density = -0.5 * near_N**2 - 0.5 * np.log(2.0 * np.pi)
+    return np.asarray(np.exp(log_density - log_ndtr(-near_N)) + np.maximum(z_N - _FAR, 0.0))

@@ -45,6 +45,7 @@ from thincrm.models.mixtures.regression import (
     RegressionParams,
 )
 from thincrm.models.mixtures.shards import MixtureLocal, as_shards
+from thincrm.models.mixtures.sides import SidesLike, censor, sides_of
 from thincrm.models.mixtures.state import MixtureOwn
 from thincrm.models.mixtures.storage import MixtureFiles
 from thincrm.models.reported import refuse_options
@@ -80,9 +81,10 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
     likelihood : GaussianClusters, RegressionClusters, MixedClusters or None
         The law inside clusters. Of RegressionClusters() the response is the first column of the
         table; lines are in the other columns or, if there are none, in t. None: by the columns of
-        a data frame, and said. Categories (text, True and False) and counts (whole numbers from 0
-        on) are mixed; one column of numbers has lines in t, if there is a t; other numbers are
-        normal, with full covariances where there are at most 8 columns and else independent ones.
+        a data frame, and said. With censored responses it is RegressionClusters(). Categories
+        (text, True and False) and counts (whole numbers from 0 on) are mixed; one column of
+        numbers has lines in t, if there is a t; other numbers are normal, with full covariances
+        where there are at most 8 columns and else independent ones.
     gates : {"weighted", "shared", "observation"}
         The gate's average as a weight (kernel-weighted mixtures: shares change smoothly); or one
         gate for all rows at a covariate value; or one gate for every row.
@@ -194,6 +196,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         y: object = None,
         *,
         t: CovariateLike | None = None,
+        censored: SidesLike | None = None,
         out: str | PathLike[str] | None = None,
         client: Client | None = None,
         minutes: float | None = None,
@@ -208,6 +211,9 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
             Ignored.
         t : (N,) numbers or dates, (N, C) numbers, or None
             Covariate of each row; None: the same for all.
+        censored : (N,) of -1, 0 and 1, or None
+            Of `RegressionClusters`: the true response is at most (-1), exactly (0) or at least (1)
+            what X says; None: exactly.
         out : path or None
             A new folder for the run; whatever ends it, `thincrm.resume(out)` goes on with it, bit
             for bit. None: nothing is written.
@@ -217,6 +223,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
             The run ends after so long at most, though not before every chain has kept a draw;
             None: whenever it is done.
         """
+        self.censored_ = sides_of(X, censored)
         n_rows = self._read(X)
         if t is not None:
             refuse_other_order(X, t)
@@ -259,7 +266,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
     def _kinds(self, table: Any) -> tuple[list[str], list[tuple[str, ...]]]:
         """Return the columns' kinds, and the values of categories; arrays hold numbers."""
         kinds = found_kinds(table)
-        if not isinstance(self.likelihood, MixedClusters | None):
+        if self.censored_ is not None or not isinstance(self.likelihood, MixedClusters | None):
             kinds = ["number"] * len(kinds)
         return kinds, levels_of(table, kinds) if kinds else []
 
@@ -269,6 +276,8 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         if self.likelihood is not None:
             found: GaussianClusters = self.likelihood
             return found
+        if self.censored_ is not None:
+            return RegressionClusters()
         if self.layout_.places("count").size or self.layout_.places("category").size:
             return MixedClusters()
         if len(self.layout_.kinds) == 1 and len(self.covariates_.rows) > 1:
@@ -292,6 +301,8 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         if not isinstance(chosen, self.likelihoods):
             names = " or ".join(kind.__name__ for kind in self.likelihoods)
             raise InvalidType(f"likelihood must be {names}, got {type(chosen).__name__}.")
+        if self.censored_ is not None:
+            self._need_response()
         n_clusters = check_count("max_clusters", self.max_clusters, most=MOST_CLUSTERS)
         n_background = check_count("n_background", self.n_background, 0, n_clusters - 1)
         likelihood = MixtureLikelihood(self._cells().law, self.gates)
@@ -299,7 +310,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
 
     def _parts(self, known: Covariates) -> Parts:
         times = self.covariates_.observed()
-        rows = self._cells().rows(self.values_, times)
+        rows = censor(self._cells().rows(self.values_, times), self.censored_)
         return Parts(as_shards(rows, known.row, known.trials))
 
     def _adopt(self, draws: list[MixtureDraw], trace: list[dict[str, float]]) -> None:

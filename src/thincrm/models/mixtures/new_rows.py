@@ -12,14 +12,16 @@ from scipy.special import expit, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import CovariateLike, covariates
-from thincrm.errors import check_count
+from thincrm.errors import InvalidInput, check_count
 from thincrm.models.atom_tables import band
 from thincrm.models.given_rows import Imputation, times_of
 from thincrm.models.mixtures.clusters import Rows, take_rows
 from thincrm.models.mixtures.columns import MixedTable
 from thincrm.models.mixtures.draws import MixtureDraw
 from thincrm.models.mixtures.predict import log_joint_density
+from thincrm.models.mixtures.regression import RegressionClusters
 from thincrm.models.mixtures.results import MixtureResults
+from thincrm.models.mixtures.sides import SidesLike, censor, sides_of, without_limits
 from thincrm.models.mixtures.weights import draw_gates
 from thincrm.numerics.arrays import Bool, Float, Int
 from thincrm.numerics.streams import fresh_key, sweep_generator
@@ -39,17 +41,21 @@ class MixtureRows(MixtureResults):
     seed_: int
     n_threads: int | None
 
-    def predict(self, X: MixedTable, t: CovariateLike | None = None) -> Int:
+    def predict(
+        self, X: MixedTable, t: CovariateLike | None = None, censored: SidesLike | None = None
+    ) -> Int:
         """Return the likeliest cluster of every row, of those in `labels_`."""
-        return np.asarray(self.predict_proba(X, t).argmax(1))
+        return np.asarray(self.predict_proba(X, t, censored).argmax(1))
 
-    def predict_proba(self, X: MixedTable, t: CovariateLike | None = None) -> Float:
+    def predict_proba(
+        self, X: MixedTable, t: CovariateLike | None = None, censored: SidesLike | None = None
+    ) -> Float:
         """Return (N, L) probabilities that each row is of each cluster in `labels_`.
 
         In every draw a row's chances are shared out as the rows of that draw's clusters are among
         those of `labels_`; chances of clusters without rows go by the sizes of all.
         """
-        rows, times = self._given(X, t)
+        rows, times, _ = self._given(X, t, censored)
         tables = self._tables
         overall_L = np.bincount(tables.partition.labels) / tables.partition.labels.size
         total = np.zeros((len(times), tables.n_clusters))
@@ -62,46 +68,59 @@ class MixtureRows(MixtureResults):
                 total += chance_NA[:, draw.n_used :].sum(1, keepdims=True) * overall_L
         return np.asarray(total / total.sum(1, keepdims=True))
 
-    def score_samples(self, X: MixedTable, t: CovariateLike | None = None) -> Float:
+    def score_samples(
+        self, X: MixedTable, t: CovariateLike | None = None, censored: SidesLike | None = None
+    ) -> Float:
         """Return the (N,) logs of the posterior mean density of each row's seen cells, given t.
 
-        In nats, of values in the columns' units; constant columns are left out.
+        In nats, of values in the columns' units; constant columns are left out. A censored response
+        (see `fit`) has the log of the probability that it lies where it does.
         """
-        rows, times = self._given(X, t)
+        rows, times, exact = self._given(X, t, censored)
         with using_threads(self.n_threads):
             found = [logsumexp(log_NA, axis=1) for _, _, log_NA in self._joint(rows, times)]
         log_N = logsumexp(found, axis=0) - np.log(len(found))
-        return np.asarray(log_N - self._cells().log_units(self._values(X, reset=False)))
+        return np.asarray(log_N - self._cells().log_units(exact))
 
-    def score(self, X: MixedTable, y: object = None, *, t: CovariateLike | None = None) -> float:
+    def score(
+        self,
+        X: MixedTable,
+        y: object = None,
+        *,
+        t: CovariateLike | None = None,
+        censored: SidesLike | None = None,
+    ) -> float:
         """Return the mean over rows of `score_samples`."""
-        return float(self.score_samples(X, t).mean())
+        return float(self.score_samples(X, t, censored).mean())
 
     def impute(
-        self, X: MixedTable, t: CovariateLike | None = None, level: float = 0.9
+        self,
+        X: MixedTable,
+        t: CovariateLike | None = None,
+        level: float = 0.9,
+        censored: SidesLike | None = None,
     ) -> Imputation:
         """Return X without holes: `.mean`, `.lower`, `.upper`, each shaped and labelled like X.
 
         A hole's law is that of a new value: the row's cluster given its seen cells and t, then the
         cell given the others, averaged over draws. A category has its likeliest value in all
-        three.
+        three. A censored response (see `fit`) is a hole of which one end is known.
         """
-        check_is_fitted(self)
-        value = self._values(X, reset=False)
-        times = times_of(self.covariates_, self.thinning_.varies, X, t, len(value))
+        rows, times, exact = self._given(X, t, censored)
         band(np.zeros(1), level)
-        out = [value.copy() for _ in range(3)]
-        holed = np.flatnonzero(np.isnan(value).any(axis=1))
+        out = [exact.copy() for _ in range(3)]
+        holed = np.flatnonzero(np.isnan(exact).any(axis=1))
         if holed.size:
-            hole = np.isnan(value[holed])
-            for table, part in zip(out, self._fill(value[holed], times[holed], level), strict=True):
+            hole, some = np.isnan(exact[holed]), take_rows(rows, holed)
+            for table, part in zip(out, self._fill(some, hole, times[holed], level), strict=True):
                 table[holed] = np.where(hole, part, table[holed])
         return Imputation(*(self._like(X, table) for table in out))
 
-    def _fill(self, value: Float, times: Float, level: float) -> tuple[Float, Float, Float]:
+    def _fill(
+        self, rows: Rows, hole: Bool, times: Float, level: float
+    ) -> tuple[Float, Float, Float]:
         """Return mean, lower and upper of every cell of some rows; a category's likeliest value."""
-        cells, draws, hole = self._cells(), self._places(), np.isnan(value)
-        rows = cells.rows(value, times)
+        cells, draws = self._cells(), self._places()
         n_each = max(1, _SAMPLES // draws.size) if hole.sum() * _SAMPLES < 2e7 else 1
         samples = np.empty((draws.size * n_each, int(hole.sum())), np.float32)
         total, place = np.zeros(hole.shape), 0
@@ -174,12 +193,24 @@ class MixtureRows(MixtureResults):
 
     # -- rows, old or new --------------------------------------------------------------------------
 
-    def _given(self, X: MixedTable, t: Any) -> tuple[Rows, Float]:
-        """Return rows as the law wants them, and their encoded covariates."""
+    def _given(self, X: MixedTable, t: Any, censored: Any) -> tuple[Rows, Float, Float]:
+        """Return rows as the law wants them, their encoded covariates, and exact cells."""
         check_is_fitted(self)
         value = self._values(X, reset=False)
         times = times_of(self.covariates_, self.thinning_.varies, X, t, len(value))
-        return self._cells().rows(value, times), times
+        side_N = sides_of(X, censored)
+        if side_N is not None:
+            self._need_response()
+        rows = censor(self._cells().rows(value, times), side_N)
+        return rows, times, without_limits(value, side_N)
+
+    def _need_response(self) -> None:
+        """Refuse censored responses where the law inside clusters has no response."""
+        if not isinstance(self.likelihood_, RegressionClusters):
+            name = type(self.likelihood_).__name__
+            raise InvalidInput(
+                f"censored is of responses, and {name} has none: use RegressionClusters()."
+            )
 
     def _places(self) -> Int:
         """Return which draws to predict with: all, or some spread evenly over them."""
@@ -220,6 +251,11 @@ class MixtureRows(MixtureResults):
         if isinstance(X, pd.DataFrame):
             return self.as_given(value).set_axis(X.index, axis=0).set_axis(X.columns, axis=1)
         return value
+
+    @property
+    @abstractmethod
+    def likelihood_(self) -> object:
+        """Return the law inside clusters."""
 
     @abstractmethod
     def _values(self, X: MixedTable, *, reset: bool) -> Float:

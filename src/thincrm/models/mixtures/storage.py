@@ -23,6 +23,7 @@ from thincrm.ports import State
 __all__ = ["MixtureFiles"]
 
 _DATA = {"values", "columns", "named", "scale", "kinds", "levels"}
+_SIDES = "censored"  # there only where there are any
 
 
 class MixtureFiles(StoredModel):
@@ -33,9 +34,11 @@ class MixtureFiles(StoredModel):
     n_features_in_: int
     layout_: Layout
     values_: Float
+    censored_: np.ndarray | None
 
     def _pack_data(self) -> dict[str, Any]:
-        return {
+        sides = {} if self.censored_ is None else {_SIDES: self.censored_}
+        return sides | {
             "values": self.values_,
             "columns": pack_words(self.columns_),
             "named": hasattr(self, "feature_names_in_"),
@@ -45,7 +48,7 @@ class MixtureFiles(StoredModel):
         }
 
     def _unpack_data(self, data: dict[str, Any]) -> int:
-        need(set(data) == _DATA, "the data")
+        need(set(data) - {_SIDES} == _DATA, "the data")
         values = data["values"]
         need(isinstance(values, np.ndarray) and values.dtype == float, "the table")
         need(values.ndim == 2 and not np.isinf(values).any() and values.size > 0, "the table")
@@ -69,6 +72,7 @@ class MixtureFiles(StoredModel):
                 need((seen >= 0).all() and (seen == np.round(seen)).all(), "the table")
             need((len(part) > 0) == (kind == "category"), "the categories")
             need(kind != "category" or (seen < len(part)).all(), "the categories")
+        self.censored_ = _checked_sides(data[_SIDES], len(values)) if _SIDES in data else None
         self.layout_ = Layout(tuple(kinds), tuple(tuple(p) for p in levels), data["scale"])
         return len(values)
 
@@ -117,6 +121,13 @@ class MixtureFiles(StoredModel):
         floats(found.exposure, (n_atoms,), "the exposure")
         positive(found.pace, "the pace of the clocks")
         check_like(like.evidence.stats, found.stats, "the sums")
+
+
+def _checked_sides(side_N: Any, n_rows: int) -> np.ndarray:
+    """Return which responses are censored, or refuse what is not -1, 0 or 1."""
+    need(isinstance(side_N, np.ndarray) and side_N.dtype == np.int8, "the censored responses")
+    need(side_N.shape == (n_rows,) and np.all(np.abs(side_N) <= 1), "the censored responses")
+    return np.asarray(side_N)
 
 
 def _check_clusters(like: Any, found: Any, n_clusters: int) -> None:

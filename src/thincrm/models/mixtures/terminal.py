@@ -21,6 +21,7 @@ from thincrm.console.terminal_tables import (
 from thincrm.data.writing import write_csv
 from thincrm.errors import InvalidInput
 from thincrm.models.mixtures.model import MixtureModel
+from thincrm.models.mixtures.sides import without_limits
 from thincrm.models.mixtures.table_source import read_new_rows
 
 __all__ = ["MixtureTerminal"]
@@ -49,10 +50,12 @@ class MixtureTerminal(ModelTerminal[MixtureModel]):
     def impute(
         self, command: RunCommand, model: MixtureModel, table: Path, how: TableColumns, level: float
     ) -> None:
-        """Write each missing cell with its mean and interval."""
-        found = read_new_rows(command.run, model, table, how)
-        filled = model.impute(found.values, t=found.t, level=level)
-        missing = found.values.isna().to_numpy()
+        """Write each missing or censored cell with its mean and interval."""
+        found, side_N = read_new_rows(command.run, model, table, how)
+        filled = model.impute(found.values, t=found.t, level=level, censored=side_N)
+        missing = found.values.isna().to_numpy(copy=True)
+        if side_N is not None:
+            missing[:, 0] |= side_N != 0
         row, column = np.nonzero(missing)
         index = found.values.index
         cells = pd.DataFrame(
@@ -75,15 +78,15 @@ class MixtureTerminal(ModelTerminal[MixtureModel]):
         self, command: RunCommand, model: MixtureModel, table: Path, how: TableColumns
     ) -> None:
         """Write the likeliest cluster of new rows, its probability, and their log densities."""
-        found = read_new_rows(command.run, model, table, how)
-        chance = model.predict_proba(found.values, t=found.t)
+        found, side_N = read_new_rows(command.run, model, table, how)
+        chance = model.predict_proba(found.values, t=found.t, censored=side_N)
         index = found.values.index
         rows = pd.DataFrame(
             {
                 str(index.name): index,
                 "cluster": chance.argmax(1),
                 "probability": chance.max(1),
-                "log_density": model.score_samples(found.values, t=found.t),
+                "log_density": model.score_samples(found.values, t=found.t, censored=side_N),
             }
         )
         write_csv(rows, command.out, float_format="%.6g")
@@ -97,22 +100,22 @@ class MixtureTerminal(ModelTerminal[MixtureModel]):
         self, command: RunCommand, model: MixtureModel, again: MixtureModel, share: float, seed: int
     ) -> dict[str, float]:
         """Return errors, coverage and log density at held-out cells of numbers."""
-        known, values = model.covariates_, model.values_
+        known, values, side_N = model.covariates_, model.values_, model.censored_
         t = known.labels(known.observed())
         number = np.array([kind == "number" for kind in model.layout_.kinds])
         held = np.random.default_rng(seed).random(values.shape) < share
-        hidden = ~np.isnan(values) & held & number
+        hidden = ~np.isnan(without_limits(values, side_N)) & held & number
         if not hidden.any():
             raise InvalidInput("No cell of a number is held out: raise --heldout.")
         seen = np.where(hidden, np.nan, values)
-        again.fit(model.as_given(seen), t=t)
+        again.fit(model.as_given(seen), t=t, censored=side_N)
         filled = again.impute(again.as_given(seen), t=t, level=_LEVEL)
         mean, lower, upper = (np.asarray(part)[hidden].astype(float) for part in filled)
         centre, spread = np.nanmean(seen, axis=0), np.nanstd(seen, axis=0)
         column = np.nonzero(hidden)[1]
         truth, scale = values[hidden], np.where(spread > 0, spread, 1.0)[column]
-        whole = again.score_samples(again.as_given(values), t=t)
-        part = again.score_samples(again.as_given(seen), t=t)
+        whole = again.score_samples(again.as_given(values), t=t, censored=side_N)
+        part = again.score_samples(again.as_given(seen), t=t, censored=side_N)
         return {
             "error_in_standard_units": float(np.sqrt(np.mean(((mean - truth) / scale) ** 2))),
             "error_of_column_means": float(
