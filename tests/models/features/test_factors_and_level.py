@@ -9,6 +9,7 @@ import pytest
 import thincrm as tc
 from thincrm.data.covariates import covariates
 from thincrm.errors import InvalidInput
+from thincrm.models.features import results
 from thincrm.models.features.level import Curves
 from thincrm.models.features.likelihood import FeatureLikelihood
 from thincrm.models.features.state import FeatureGlobals
@@ -65,7 +66,8 @@ def test_several_tables_are_drawn(fitted):
     assert 0.8 < np.median(stack.std(0)[hole] / spread) < 1.2
 
 
-def test_rows_start_afresh_under_every_draw(fitted):
+def test_rows_start_afresh_under_every_draw(fitted, monkeypatch):
+    monkeypatch.setattr(results, "_SWEEPS_AFRESH", 1)  # more would let rows forget by themselves
     _, holed, _, t = world()
     found = []
     for start in (0, 1):
