@@ -219,13 +219,34 @@ def _noise(key: np.uint64, out_NP: np.ndarray) -> None:
 
 
 @compiled
+def _all_seen(first: int, stop: int, rows: TableRows) -> bool:
+    """Tell whether rows [first, stop) have no hole."""
+    n_holes = 0
+    for n in range(first, stop):
+        for p in range(rows.seen.shape[1]):
+            n_holes += rows.seen[n, p] == 0
+    return n_holes == 0
+
+
+@compiled
 def _log_density(
     first: int, stop: int, rows: TableRows, packed: DiagonalPacked, out_RK: np.ndarray
 ) -> None:
     n_columns, n_clusters = packed.mean_PK.shape
-    norm_K = np.empty(n_clusters)
+    norm_K, whole = np.empty(n_clusters), _all_seen(first, stop, rows)
     for n in range(first, stop):
         row_K = out_RK[n - first]
+        if whole and rows.weight[n] == 1.0:
+            for k in range(n_clusters):
+                norm_K[k] = 0.0
+            for p in range(n_columns):
+                y = rows.value[n, p]
+                for k in range(n_clusters):
+                    z = (y - packed.mean_PK[p, k]) * packed.root_PK[p, k]
+                    norm_K[k] += z * z
+            for k in range(n_clusters):
+                row_K[k] = packed.all_K[k] - 0.5 * norm_K[k]
+            continue
         row_K[:] = 0.0
         n_seen = 0
         for p in range(n_columns):
@@ -283,13 +304,27 @@ def _add_rows(
     first: int, stop: int, key: np.uint64, offset: int, rows: TableRows, label_N: np.ndarray,
     packed: DiagonalPacked, stats: DiagonalStats,
 ) -> None:  # fmt: skip
+    n_clusters, n_columns = stats.number.shape
+    whole_K, whole = np.zeros(n_clusters), _all_seen(first, stop, rows)
     for n in range(first, stop):
-        k = label_N[n]
-        weight = _weight(key, offset + n, rows, n, packed, k)
-        for p in range(rows.value.shape[1]):
+        k, weight = label_N[n], rows.weight[n]
+        if whole and weight == 1.0:
+            whole_K[k] += 1.0
+            for p in range(n_columns):
+                y = rows.value[n, p]
+                stats.total[k, p] += y
+                stats.square[k, p] += y * y
+            continue
+        if not weight > 0.0:  # a call is as much work as the sums
+            weight = _weight(key, offset + n, rows, n, packed, k)
+        for p in range(n_columns):
             if rows.seen[n, p] != 0:
                 y = rows.value[n, p]
                 stats.number[k, p] += 1.0
                 stats.weight[k, p] += weight
                 stats.total[k, p] += weight * y
                 stats.square[k, p] += weight * y * y
+    for k in range(n_clusters):  # whole numbers, exact in any order
+        for p in range(n_columns):
+            stats.number[k, p] += whole_K[k]
+            stats.weight[k, p] += whole_K[k]
