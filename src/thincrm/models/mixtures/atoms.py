@@ -10,6 +10,7 @@ what is left of its target is then exp(g + E π) Z(n, E), g the log of the produ
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,8 @@ from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.compiled import compiled
 
 __all__ = ["Clocks", "exposure_of", "log_gates"]
+
+_SMALL = 1e-200
 
 
 class Clocks(NamedTuple):
@@ -100,8 +103,12 @@ def log_gates(clocks: Clocks, log_odds_T: Float, count_T: Int, used_N: Int, mass
 
 @compiled
 def _silent(clock_N: np.ndarray, row_N: np.ndarray, p_T: np.ndarray, mass: float) -> float:
-    """Return Σ_n log((1 - p) + p e^{-u_n π})."""
-    total = 0.0
+    """Return Σ_n log((1 - p) + p e^{-u_n π}), a log for as many factors as a number holds."""
+    total, product = 0.0, 1.0
     for n in range(clock_N.size):
-        total += np.log1p(p_T[row_N[n]] * np.expm1(-clock_N[n] * mass))
-    return total
+        p = p_T[row_N[n]]
+        product *= (1.0 - p) + p * math.exp(-clock_N[n] * mass)
+        if product < _SMALL:
+            total += math.log(product)
+            product = 1.0
+    return total + math.log(product)

@@ -30,6 +30,8 @@ __all__ = [
 
 _NEGLIGIBLE = -50.0
 _LARGE, _SMALL = 1e200, 1e-200
+_NEAR, _MOST_TRIES = -12.0, 30
+_LEAST_WEIGHT = math.exp(_NEAR)
 
 
 class Groups(NamedTuple):
@@ -235,81 +237,92 @@ def _silent_gates(
 @compiled
 def pick_observation(
     first: int, stop: int, key: np.uint64, groups: Groups, odds_GK: np.ndarray,
-    log_mass_K: np.ndarray, pace: float, log_RK: np.ndarray, label_N: np.ndarray,
-    clock_N: np.ndarray, open_HK: np.ndarray, exposure_K: np.ndarray,
+    log_weight_GK: np.ndarray, mass_K: np.ndarray, pace: float, log_RK: np.ndarray,
+    label_N: np.ndarray, clock_N: np.ndarray, open_HK: np.ndarray, exposure_K: np.ndarray,
 ) -> None:  # fmt: skip
-    """Redraw clock, cluster and gates of rows [first, stop), which have a gate each.
+    """Redraw cluster, gates and clock of rows [first, stop), which have a gate each.
 
-    r | c, u, then u ~ Exp(B), then c ∝ f π s(u), gates summed out, then r again. Adds the open
-    gates to `open_HK` (H groups from that of row `first` on) and Σ u r to `exposure_K`.
+    c ∝ f π s(u), gates summed out, then r | c, u, then u ~ Exp(B). log_weight_GK holds log p π.
+    Adds the open gates to `open_HK` (H groups from that of row `first` on) and Σ u r to
+    `exposure_K`.
     """
-    n_atoms, base = log_mass_K.size, groups.group_N[first]
-    mass_K, chance_K = np.exp(log_mass_K), np.empty(n_atoms)
-    log_K, weight_K, state = np.empty(n_atoms), np.empty(n_atoms), np.empty(4, np.uint64)
+    n_atoms, base = mass_K.size, groups.group_N[first]
+    weight_K, opened_K = np.empty(n_atoms), np.empty(n_atoms, np.int64)
+    state = np.empty(4, np.uint64)
     for n in range(first, stop):
         open_stream(state, key, groups.first_row + n)
-        g, clock, total = groups.group_N[n], pace * clock_N[n], 0.0
+        g, clock, log_K = groups.group_N[n], pace * clock_N[n], log_RK[n - first]
+        odds_K, prior_K, count_K = odds_GK[g], log_weight_GK[g], open_HK[g - base]
         for k in range(n_atoms):
-            if k == label_N[n] or _opens(state, odds_GK[g, k], clock, mass_K[k]):
+            log_K[k] += prior_K[k]
+        label = _pick_silent(state, log_K, odds_K, clock, mass_K, weight_K)
+        total, n_open = 0.0, 0
+        for k in range(n_atoms):
+            if k == label or _opens(state, odds_K[k], clock * mass_K[k]):
                 total += mass_K[k]
+                count_K[k] += 1
+                opened_K[n_open] = k
+                n_open += 1
         clock = -math.log(uniform(state)) / total
-        _weigh_open(odds_GK[g], clock, mass_K, log_mass_K, log_RK[n - first], chance_K, log_K)
-        weight_K[:] = chance_K
-        for k in range(n_atoms):
-            if 0.0 < chance_K[k] < 1e-3:
-                weight_K[k] = 1.0
-                log_K[k] += math.log(chance_K[k])
-        label = _pick(state, log_K, weight_K)
-        for k in range(n_atoms):
-            if k == label or _opens(state, odds_GK[g, k], clock, mass_K[k]):
-                open_HK[g - base, k] += 1
-                exposure_K[k] += clock
+        for i in range(n_open):
+            exposure_K[opened_K[i]] += clock
         label_N[n], clock_N[n] = label, clock
 
 
 @compiled
-def _opens(state: np.ndarray, odds: float, clock: float, mass: float) -> bool:
-    """Draw a silent gate, open with odds p/(1-p) e^{-uπ}; that they are at most p/(1-p) may do."""
+def _pick_silent(
+    state: np.ndarray, log_K: np.ndarray, odds_K: np.ndarray, clock: float, mass_K: np.ndarray,
+    weight_K: np.ndarray,
+) -> int:  # fmt: skip
+    """Return k drawn with probability proportional to f π s(u); log_K holds log f π p.
+
+    By rejection: k is proposed with weight f π p, or e^-12 of the largest if that is more (so that
+    few exponentials are taken), and s <= p. After some tries all chances are computed.
+    """
+    top, total = -np.inf, 0.0
+    for k in range(log_K.size):
+        top = max(top, log_K[k])
+    for k in range(log_K.size):
+        weight = _LEAST_WEIGHT
+        if log_K[k] - top > _NEAR:
+            weight = math.exp(log_K[k] - top)
+        weight_K[k] = weight
+        total += weight
+    for _ in range(_MOST_TRIES):
+        left, k = uniform(state) * total - weight_K[0], 0
+        while left > 0.0 and k < log_K.size - 1:
+            k += 1
+            left -= weight_K[k]
+        level = uniform(state)
+        if log_K[k] - top <= _NEAR:
+            level *= weight_K[k] / max(math.exp(log_K[k] - top), _SMALL)
+        missed = clock * mass_K[k]
+        if level < 1.0 - missed or level < math.exp(_log_silent(odds_K[k], missed)):
+            return k
+    for k in range(log_K.size):
+        log_K[k] += _log_silent(odds_K[k], clock * mass_K[k])
+    weight_K[:] = 1.0
+    return _pick(state, log_K, weight_K)
+
+
+@compiled
+def _log_silent(odds: float, missed: float) -> float:
+    """Return log s(u) / p = log q (1 + o) / (1 + o q), o = p / (1 - p), q = e^{-uπ}."""
+    if odds == np.inf:
+        return 0.0
+    return math.log1p(odds) - math.log1p(odds * math.exp(-missed)) - missed
+
+
+@compiled
+def _opens(state: np.ndarray, odds: float, missed: float) -> bool:
+    """Draw a silent gate, open with odds p/(1-p) q, 1 - uπ < q = e^{-uπ} < 1 / (1 + uπ)."""
     if not 0.0 < odds < np.inf:
         return odds > 0.0
     level = uniform(state)
-    if level * (1.0 + odds) >= odds:
+    most = odds * (1.0 - level)
+    if level * (1.0 + missed) >= most:
         return False
-    odds *= math.exp(-clock * mass)
-    return level * (1.0 + odds) < odds
-
-
-@compiled
-def _weigh_open(
-    odds_K: np.ndarray, clock: float, mass_K: np.ndarray, log_mass_K: np.ndarray,
-    log_f_K: np.ndarray, chance_K: np.ndarray, log_K: np.ndarray,
-) -> None:  # fmt: skip
-    """Fill log_K with log f π and chance_K with s(u), where f π is not negligible beside f π s.
-
-    Else log_K is -inf: of most clusters s(u) need not be known.
-    """
-    best = 0
-    for k in range(log_K.size):
-        log_K[k], chance_K[k] = -np.inf, 0.0
-        if odds_K[k] > 0.0:
-            log_K[k] = log_f_K[k] + log_mass_K[k]
-        if log_K[k] > log_K[best]:
-            best = k
-    chance = max(_chance(odds_K[best], clock, mass_K[best]), 1e-300)
-    least = log_K[best] + math.log(chance) + _NEGLIGIBLE
-    for k in range(log_K.size):
-        if log_K[k] > least:
-            chance_K[k] = _chance(odds_K[k], clock, mass_K[k])
-        if chance_K[k] == 0.0:
-            log_K[k] = -np.inf
-
-
-@compiled
-def _chance(odds: float, clock: float, mass: float) -> float:
-    if odds == np.inf:
-        return 1.0
-    odds *= math.exp(-clock * mass)
-    return odds / (1.0 + odds)
+    return level < most * (1.0 - missed) or level < most * math.exp(-missed)
 
 
 @compiled

@@ -100,7 +100,7 @@ class MixtureLikelihood:
         n_atoms, n_groups = message.log_mass.size, len(log_odds_GK)
         odds_GK = np.exp(np.minimum(log_odds_GK, 700.0))
         odds_GK[log_odds_GK == np.inf] = np.inf
-        log_weight_GK = log_expit(log_odds_GK) + message.log_mass
+        log_weight_GK, mass_K = log_expit(log_odds_GK) + message.log_mass, np.exp(message.log_mass)
         open_GK = np.zeros((n_groups if shared else 0, n_atoms), np.int8)
         blocks = row_blocks(groups, whole_groups=shared)
         branch = np.uint64(fold_key(key, _AUGMENTED))
@@ -118,8 +118,8 @@ class MixtureLikelihood:
                 )  # fmt: skip
             elif self.gates == "observation":
                 pick_observation(
-                    first, stop, key, groups, odds_GK, message.log_mass, message.pace, log_RK,
-                    label_N, clock_N, open_HK, exposure_K,
+                    first, stop, key, groups, odds_GK, log_weight_GK, mass_K, message.pace,
+                    log_RK, label_N, clock_N, open_HK, exposure_K,
                 )  # fmt: skip
             else:
                 pick_weighted(first, stop, key, groups, log_weight_GK, log_RK, label_N)
@@ -138,7 +138,7 @@ class MixtureLikelihood:
                 gates_GK[g:h] += open_HK
                 exposure_K += exposed_K
         else:
-            mass_K, clock_G = np.exp(message.log_mass), np.empty(n_groups)
+            clock_G = np.empty(n_groups)
             rate_GK = open_GK * mass_K if shared else np.exp(log_weight_GK)
             opened_G = np.asarray(rate_GK.sum(1))
             draw_clocks(
