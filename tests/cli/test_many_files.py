@@ -27,7 +27,7 @@ def run(*args):
 
 
 def test_a_pattern_names_many_files(parts, monkeypatch):
-    usual = ("--text", "body", "--date", "year", "--sweeps", 6, "--draws", 3, "--max-topics", 4)
+    usual = ("--text", "body", "--date", "year", "--sweeps", 6, "--draws", 3, "--max-topics", 40)
     out = parts / "run"
     done = run("topics", parts / "part-*.csv", *usual, "--out", out)
     assert done.exit_code == 0, done.output

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from thincrm.models.topics import dating, predictions
 from thincrm.models.topics.model import TopicModel
+from thincrm.models.topics.predict import shards
 from thincrm.models.topics.predict.new_documents import DatedTopics
 
 X = np.random.default_rng(0).poisson(1.0, (40, 8))
@@ -43,7 +43,7 @@ def test_dates_are_averaged_over_draws(fitted, monkeypatch, method, name):
         n_topics = arguments[3].words.shape[1]
         return DatedTopics(chance[next(given)], sparse.csr_array((len(NEW), n_topics)))
 
-    monkeypatch.setattr(dating, name, draw_says)
+    monkeypatch.setattr(shards, name, draw_says)
     found = fitted.predict_time(NEW, evidence="topics", method=method, n_draws=5)
     expected = np.zeros((len(NEW), 4))
     for b in range(5):
@@ -63,7 +63,7 @@ def test_shares_of_new_documents_are_averaged_over_draws(fitted, monkeypatch):
         )
         return seen[-1][1]
 
-    monkeypatch.setattr(predictions, "infer_usage", rates)
+    monkeypatch.setattr(shards, "infer_usage", rates)
     found = fitted.transform(NEW, t=[1900, 1901, 1902])
     places = np.linspace(len(fitted.draws_) - 1, 0, 5).round().astype(int)
     assert [draw.sweep for draw, _ in seen] == [fitted.draws_[i].sweep for i in places]
