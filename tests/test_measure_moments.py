@@ -72,7 +72,7 @@ def test_moments_of_every_levy_measure(levy):
 @pytest.mark.parametrize("name", THINNING)
 @pytest.mark.parametrize("levy", LEVY)
 def test_moments_of_every_product(levy, name, law):
-    check_moments(LEVY[levy], THINNING[name], law, 4000, 3)
+    check_moments(LEVY[levy], THINNING[name], law, 3000, 3)
 
 
 def test_the_moments_of_a_set():

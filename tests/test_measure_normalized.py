@@ -72,7 +72,7 @@ def test_each_measure_is_a_dirichlet_process(name, coupling):
 @pytest.mark.parametrize("coupling", ["independent", "comonotone"])
 @pytest.mark.parametrize("name", THINNING)
 def test_each_measure_is_a_dirichlet_process_whatever_the_thinning(name, coupling):
-    check_dirichlet(THINNING[name], coupling, 800, 2)
+    check_dirichlet(THINNING[name], coupling, 500, 2)
 
 
 @pytest.mark.parametrize(

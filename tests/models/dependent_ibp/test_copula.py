@@ -50,7 +50,7 @@ def test_each_move(move):
 
 @pytest.mark.joint
 def test_all_moves():
-    assert_passed(rank(KNOWN_MOVES))
+    assert_passed(rank(KNOWN_MOVES, n_first=3_000))
 
 
 @pytest.mark.joint
