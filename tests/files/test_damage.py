@@ -34,7 +34,7 @@ def battery(tmp_path_factory):
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
 def test_attacks_end_in_a_sentence_or_a_model(battery, attack):
-    outcomes = {battery.attack(attack, seed) for seed in range(500)}
+    outcomes = {battery.attack(attack, seed) for seed in range(300)}
     assert "refused" in outcomes <= {"refused", "read"}
 
 

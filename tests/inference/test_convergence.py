@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from thincrm.errors import InvalidInput
-from thincrm.inference.convergence import bulk_ess, rank_rhat, tail_ess
+from thincrm.inference.convergence import bulk_ess, rank_rhat, shown_rhat, tail_ess
 
 
 def autoregression(seed, n_chains, n_draws, phi):
@@ -144,3 +144,9 @@ def test_constants_and_short_chains():
         rank_rhat(np.ones(5))
     with pytest.raises(InvalidInput, match="finite"):
         bulk_ess([[1.0, np.nan]])
+
+
+def test_rhat_of_chains_that_stand_still_is_no_long_number():
+    still = np.repeat([[1.0], [2.0]], 20, axis=1)
+    assert shown_rhat(rank_rhat(still)) == "over 100"
+    assert shown_rhat(1.0499) == "1.05"

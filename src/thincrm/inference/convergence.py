@@ -16,7 +16,7 @@ from scipy.stats import rankdata
 from thincrm.errors import InvalidInput
 from thincrm.numerics.arrays import ArrayLike, Float
 
-__all__ = ["FEWEST_DRAWS", "bulk_ess", "rank_rhat", "tail_ess"]
+__all__ = ["FEWEST_DRAWS", "bulk_ess", "rank_rhat", "shown_rhat", "tail_ess"]
 
 FEWEST_DRAWS = 8  # of a chain: halves of four, the least that has a lag to look at
 
@@ -108,3 +108,8 @@ def _autocovariance(z_CS: Float) -> Float:
     size = next_fast_len(2 * n_draws, real=True)
     spectrum = np.abs(rfft(z_CS - z_CS.mean(axis=1, keepdims=True), size, axis=1)) ** 2
     return np.asarray(irfft(spectrum, size, axis=1)[:, :n_draws] / n_draws)
+
+
+def shown_rhat(rhat: float) -> str:
+    """Return R-hat in two decimals; of chains that each stand still somewhere else, "over 100"."""
+    return "over 100" if rhat > 100.0 else f"{rhat:.2f}"

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from thincrm.data.counts import CountsLike
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, Sentence, argument, either
-from thincrm.inference.convergence import FEWEST_DRAWS, bulk_ess, rank_rhat, tail_ess
+from thincrm.inference.convergence import FEWEST_DRAWS, bulk_ess, rank_rhat, shown_rhat, tail_ess
 from thincrm.numerics.arrays import Float, Int
 
 __all__ = [
@@ -225,7 +225,7 @@ def judge(table: pd.DataFrame) -> Verdict:
         others = int((table["rhat"] > limit).sum()) - 1
         more = f" and on {others} of {len(table) - 1} other quantities" if others else ""
         return Verdict(
-            Sentence(f"{who} {said(worst)} (R-hat {rhat:.2f}){more}: ", _LONGER, "."),
+            Sentence(f"{who} {said(worst)} (R-hat {shown_rhat(rhat)}){more}: ", _LONGER, "."),
             rhat=rhat,
             worth=worth,
         )

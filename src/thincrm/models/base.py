@@ -25,6 +25,7 @@ from thincrm.data.covariates import CovariateLike, Covariates, covariates
 from thincrm.data.notes import note_many_values, note_one_value
 from thincrm.data.rounding import rounded
 from thincrm.errors import InvalidInput, Sentence, check_count, check_positive, either
+from thincrm.inference.convergence import shown_rhat
 from thincrm.inference.dask_cluster import Client
 from thincrm.inference.diagnostics import FEWEST_INDEPENDENT, Diagnostics
 from thincrm.inference.driver import Limit, Watch, run_chains
@@ -262,7 +263,7 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
         if not verdict.worth > 0.0:
             return "too few draws to judge"
         needed = log.schedule.end * FEWEST_INDEPENDENT / verdict.worth
-        return f"R-hat {verdict.rhat:.2f} so far, some {needed:,.2g} sweeps needed"
+        return f"R-hat {shown_rhat(verdict.rhat)} so far, some {needed:,.2g} sweeps needed"
 
     @property
     def n_sweeps_(self) -> int:

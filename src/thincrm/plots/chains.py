@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from thincrm.errors import InvalidInput
+from thincrm.inference.convergence import shown_rhat
 from thincrm.plots.canvas import COLOURS, SMALL, axes, columns_for, panels
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def trace(model: Model, quantities: Sequence[str] | None = None, ax: Axes | None
         panel.axvspan(0, first_kept, color="black", alpha=0.06, lw=0)
         panel.set_xlim(0, max(draw.sweep for draw in model.draws_))
         rhat = judged["rhat"].get(name, np.nan)
-        said = "" if np.isnan(rhat) else f"  (R-hat {rhat:.2f})"
+        said = "" if np.isnan(rhat) else f"  (R-hat {shown_rhat(rhat)})"
         panel.set_title(name.replace("_", " ") + said, fontsize=SMALL, loc="left", pad=2)
         panel.locator_params(nbins=4)
         panel.ticklabel_format(axis="y", scilimits=(-3, 4), useOffset=False)
