@@ -67,7 +67,7 @@ def test_principal_components_are_those_of_the_covariance(n_rows):
     value_NP, spread_P = rng.standard_normal((n_rows, 30)), rng.uniform(1.0, 3.0, 30)
     covariance_PP = (value_NP / spread_P).T @ (value_NP / spread_P) / n_rows
     size_P, direction_PP = np.linalg.eigh(covariance_PP)
-    size_M, direction_PM, median = _principal(value_NP, spread_P)
+    size_M, direction_PM, median = _principal(value_NP / spread_P)
     n_found = min(n_rows, 30)
     np.testing.assert_allclose(size_M, size_P[-n_found:], atol=1e-12)
     same = np.abs((direction_PM * direction_PP[:, -n_found:]).sum(0))

@@ -69,7 +69,7 @@ def guess_weights(table: Table, n_factors: int) -> Float:
     filled_NP, n_rows = centred_NP, len(centred_NP)
     edge = (1.0 + np.sqrt(len(mean_P) / n_rows)) ** 2
     for _ in range(_STEPS):
-        size_M, direction_PM, noise = _principal(filled_NP, np.ones(len(mean_P)))
+        size_M, direction_PM, noise = _principal(filled_NP)
         kept = np.flatnonzero(size_M > max(edge * noise, 1e-12))[::-1][:n_factors]
         direction_PD, size_D = direction_PM[:, kept], size_M[kept]
         guess_NP = (filled_NP @ direction_PD * (1.0 - noise / size_D)) @ direction_PD.T
@@ -95,13 +95,18 @@ def _whitener(centred_NP: Float, n_most: int) -> Float:
     noise have a largest eigenvalue (Marchenko and Pastur 1967): factors are above it.
     """
     n_rows, n_columns = centred_NP.shape
-    wide = n_rows < n_columns  # the products of all columns would take their square in memory
-    square_P = (centred_NP**2).sum(0) if wide else np.diag(centred_NP.T @ centred_NP)
-    variance_P = np.maximum(square_P / n_rows, 1e-12)
+    # of a wide table the products of all columns would take their square in memory
+    both_PP = None if n_rows < n_columns else centred_NP.T @ centred_NP / n_rows
+    own_P = (centred_NP**2).sum(0) / n_rows if both_PP is None else np.diag(both_PP)
+    variance_P = np.maximum(own_P, 1e-12)
     noise_P = variance_P
     for _ in range(_STEPS):
         spread_P = np.sqrt(noise_P)
-        size_M, direction_PM, middle = _principal(centred_NP, spread_P)
+        size_M, direction_PM, middle = (
+            _of_rows(centred_NP / spread_P)
+            if both_PP is None
+            else _of_columns(both_PP / spread_P / spread_P[:, None])
+        )
         edge = max(1.0, middle) * (1.0 + np.sqrt(n_columns / n_rows)) ** 2
         kept = np.flatnonzero(size_M > edge)[::-1][:n_most]
         size_D, direction_PD = size_M[kept] - 1.0, direction_PM[:, kept]
@@ -110,22 +115,29 @@ def _whitener(centred_NP: Float, n_most: int) -> Float:
     return np.asarray((direction_PD / np.sqrt(size_D)).T / spread_P)
 
 
-def _principal(value_NP: Float, spread_P: Float) -> tuple[Float, Float, float]:
-    """Return eigenvalues (M,) and -vectors (P, M) of the covariance of values in units of `spread`.
+def _principal(value_NP: Float) -> tuple[Float, Float, float]:
+    """Return eigenvalues (M,) and -vectors (P, M) of the covariance, and the median of all P."""
+    n_rows, n_columns = value_NP.shape
+    if n_rows < n_columns:
+        return _of_rows(value_NP)
+    return _of_columns(value_NP.T @ value_NP / n_rows)
 
-    With fewer rows than columns M is N, the others are 0, and they come from the rows' products:
-    the cost is N^2 P, not P^3. The third is the median of all P eigenvalues.
+
+def _of_columns(covariance_PP: Float) -> tuple[Float, Float, float]:
+    size_P, direction_PP = np.linalg.eigh(covariance_PP)
+    return size_P, direction_PP, float(np.median(size_P))
+
+
+def _of_rows(value_NP: Float) -> tuple[Float, Float, float]:
+    """Return what `_principal` does from the products of rows: the cost is N^2 P, not P^3.
+
+    There are M = N eigenvalues; the other P - N are 0.
     """
     n_rows, n_columns = value_NP.shape
-    if n_rows >= n_columns:
-        covariance_PP = value_NP.T @ value_NP / n_rows
-        size_P, direction_PP = np.linalg.eigh(covariance_PP / spread_P / spread_P[:, None])
-        return size_P, direction_PP, float(np.median(size_P))
-    scaled_NP = value_NP / spread_P
-    size_N, left_NN = np.linalg.eigh(scaled_NP @ scaled_NP.T / n_rows)
+    size_N, left_NN = np.linalg.eigh(value_NP @ value_NP.T / n_rows)
     length_N = np.sqrt(n_rows * np.maximum(size_N, np.finfo(float).tiny))
     median = float(np.median(np.concatenate([np.zeros(n_columns - n_rows), size_N])))
-    return size_N, scaled_NP.T @ left_NN / length_N, median
+    return size_N, value_NP.T @ left_NN / length_N, median
 
 
 def _cumulants(white_ND: Float, run_N: Int) -> Float:

@@ -13,7 +13,6 @@ from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.predict.heldout_shards import HeldoutWords
 from thincrm.models.topics.state import shards_of
 from thincrm.numerics.arrays import Float
-from thincrm.ports import Engine
 
 __all__ = ["Perplexity", "PerplexitySoFar", "heldout_log_likelihoods", "perplexity"]
 
@@ -35,11 +34,7 @@ class Perplexity(NamedTuple):
 
 
 def perplexity(
-    draws: Sequence[TopicDraw],
-    row_D: np.ndarray,
-    heldout: CountMatrix,
-    documents: Tokens,
-    engine: Engine | None = None,
+    draws: Sequence[TopicDraw], row_D: np.ndarray, heldout: CountMatrix, documents: Tokens
 ) -> Perplexity:
     """Return the perplexity of held-out counts of the fitted documents (same rows).
 
@@ -53,11 +48,9 @@ def perplexity(
         Held-out counts; documents without any are passed over.
     documents : Tokens
         The documents the model was fitted to.
-    engine : Engine
-        What maps over shards of documents; None: the threads of this process.
     """
     n_words = _checked_words(draws, row_D, heldout)
-    held = HeldoutWords(shards_of(documents, row_D), heldout, engine)
+    held = HeldoutWords(shards_of(documents, row_D), heldout)
     n_batches = min(_BATCHES, len(draws))
     parts = [held.rates(draws[b::n_batches]) for b in range(n_batches)]
     cell_BC, total_BD = (np.stack(part) for part in zip(*parts, strict=True))
