@@ -94,8 +94,9 @@ def test_no_token_starts_in_a_topic_that_is_shut_for_sure(thinning, factor):
 def guessing(documents, n_topics):
     """Return what first topics need to know of a problem."""
     return problem_from(
-        documents, np.zeros(documents.n_documents), levy=None, thinning=None, likelihood=None,
-        prepared=None, trials=np.array([documents.n_documents]), n_atoms=n_topics,
+        documents, np.zeros(documents.n_documents), levy=None, thinning=None,
+        likelihood=TopicLikelihood(PoissonFactor()), prepared=None,
+        trials=np.array([documents.n_documents]), n_atoms=n_topics,
     )  # fmt: skip
 
 

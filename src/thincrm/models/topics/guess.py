@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thincrm.data.counts import Tokens
-from thincrm.models.topics.guess_kernel import guess_topics
+from thincrm.models.topics.first_guess import guess_topics
 from thincrm.models.topics.kernel import NO_COUNTS, Corpus, Rates, redraw_documents
 from thincrm.models.topics.state import TopicProblem, TopicShard
 from thincrm.models.topics.usage import Usage, padded, token_rates
@@ -17,13 +17,20 @@ from thincrm.numerics.streams import fresh_key
 from thincrm.numerics.threads import map_blocks
 from thincrm.numerics.waiting import now
 
-__all__ = ["MOST_TOKENS", "Sample", "first_room", "first_topics", "lengths_of", "some_documents"]
+__all__ = [
+    "FIRST_CONCENTRATION",
+    "MOST_TOKENS",
+    "Sample",
+    "first_room",
+    "first_topics",
+    "lengths_of",
+    "some_documents",
+]
 
 MOST_TOKENS = 1_000_000  # guessed one by one at the price of all topics each
-_WORK = 4_000_000  # tokens in all passes together, within 15 to 100 passes
-_USAGE, _NEWNESS, _CONCENTRATION = 3.0, 0.015, 0.05
-_EVEN_PASSES, _EVEN = 10, 0.1
-_FEW, _SHARE = 20, 0.6  # topics to start with: at most so many, or a multiple of root tokens
+FIRST_CONCENTRATION = 0.05  # where it is learned
+_USAGE = 0.1  # of every topic, where topics are handed out
+_FEW, _SHARE = 20, 0.19  # topics to start with: at most so many, or a multiple of root tokens
 _BLOCK = 4096
 
 
@@ -107,26 +114,18 @@ def first_topics(
     rng: np.random.Generator, problem: TopicProblem, most_tokens: int = MOST_TOKENS
 ) -> tuple[np.ndarray, ...]:
     """Return, per shard, a topic for every token, below `first_room`."""
-    kind = np.int16 if problem.n_atoms < 2**15 - 1 else np.int32
-    n_topics = first_room(problem.facts.n_tokens, problem.n_atoms)
+    n_topics, likelihood = first_room(problem.facts.n_tokens, problem.n_atoms), problem.likelihood
     chosen_D = some_documents(rng, lengths_of(problem), most_tokens)
     nothing = (None,) * len(problem.shards)
     some = Sample.joined(problem.engine.map(_sampled, problem.shards, nothing, chosen_D)[1])
-    documents, topic = some.documents, np.zeros(some.documents.word.size, kind)
-    n_passes = int(np.clip(_WORK // max(topic.size, 1), 15, 100))
-    done, whole = np.zeros(1), documents.n_documents * (n_passes + _EVEN_PASSES)
-    now("guessing first topics", lambda: float(done[0]) / whole)
-    guess_topics(
-        fresh_key(rng), n_passes, documents.start, documents.word, topic, n_topics,
-        documents.n_words, _USAGE, _NEWNESS * documents.n_words, _CONCENTRATION, _EVEN_PASSES,
-        _EVEN, done,
-    )  # fmt: skip
+    concentration = likelihood.concentration or FIRST_CONCENTRATION
+    topic = guess_topics(rng, some.documents, n_topics, concentration)
     if some.whole:
         n_tokens = problem.engine.map(_n_tokens, problem.shards, nothing, None)[1]
         return tuple(np.split(topic, np.cumsum(n_tokens)[:-1]))
-    rates = _guessed_rates(documents, topic, n_topics, problem.facts.longest)
+    rates = _guessed_rates(some.documents, topic, n_topics, concentration, problem.facts.longest)
     now("handing out first topics")
-    message = _Handout(fresh_key(rng), rates, n_topics, np.dtype(kind).name)
+    message = _Handout(fresh_key(rng), rates, n_topics, topic.dtype.name)
     return problem.engine.map(_hand_out, problem.shards, nothing, message)[0]
 
 
@@ -134,14 +133,16 @@ def _n_tokens(shard: TopicShard, local: None, message: None) -> tuple[None, int]
     return None, shard.tokens.word.size
 
 
-def _guessed_rates(some: Tokens, guessed: np.ndarray, n_topics: int, longest: int) -> Rates:
+def _guessed_rates(
+    some: Tokens, guessed: np.ndarray, n_topics: int, concentration: float, longest: int
+) -> Rates:
     """Return the weights of tokens in the topics that some have."""
     theta = np.zeros((some.n_words, padded(n_topics + 1)), np.float32)
     np.add.at(theta, (some.word, guessed), 1.0)
     alive = theta[:, :n_topics].sum(axis=0) > 0
-    theta[:, :n_topics][:, alive] += np.float32(_CONCENTRATION)
+    theta[:, :n_topics][:, alive] += np.float32(concentration)
     theta /= np.maximum(theta.sum(axis=0), 1.0)
-    usage = Usage(np.full(n_topics, _EVEN), np.full(n_topics, 0.5), np.full(n_topics, np.log(0.5)))
+    usage = Usage(np.full(n_topics, _USAGE), np.full(n_topics, 0.5), np.full(n_topics, np.log(0.5)))
     return token_rates(usage, np.full((1, n_topics), np.inf), theta, 0.0, longest)
 
 

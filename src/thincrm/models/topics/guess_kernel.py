@@ -1,94 +1,70 @@
-"""A first guess of every token's topic, and of how many topics there are.
+"""One pass of a collapsed Gibbs sampler of latent Dirichlet allocation, for first guesses.
 
-Any start is valid; a good one saves hundreds of sweeps. The sweep itself seldom opens a new topic
-(an unused one has random words), so the start should have as many as the corpus asks for: a few
-passes of a collapsed hierarchical Dirichlet process, whose topics are born and die easily. Its
-rich topics get richer, so a few passes follow in which every living topic has the same prior
-weight, as in latent Dirichlet allocation: they share the words out more evenly.
+    P(z = k) ~ (c_dk + pull_k) (n_kp + a) / (n_k + P a)
+
+c_dk, n_kp and n_k being other tokens of the document, of the word and in all.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from thincrm.models.topics.lanes import find_topic, fold
+from thincrm.models.topics.token_steps import unsigned
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.streams import new_stream, uniform
 
-__all__ = ["guess_topics"]
+__all__ = ["redraw_guess"]
+
+_0 = unsigned(0)
 
 
 @compiled
-def guess_topics(
+def redraw_guess(
     key: np.uint64,
-    n_passes: int,
     start_D: np.ndarray,
     word_N: np.ndarray,
     topic_N: np.ndarray,
-    n_topics: int,
-    n_words: int,
-    usage: float,
-    newness: float,
-    concentration: float,
-    n_even: int,
-    even: float,
+    count_PK: np.ndarray,
+    total_K: np.ndarray,
+    pull_K: np.ndarray,
     done_1: np.ndarray,
 ) -> None:
-    """Fill `topic_N`, documents in random order, in n_passes and then n_even passes.
+    """Redraw topic_N, documents in random order.
 
-    P(k) ~ (c_dk + pull_k) (n_kp + a) / (n_k + P a);  first pull_k = usage (D_k + newness / K) /
-    (sum D + newness), D_k the number of documents that use topic k: popular topics attract,
-    duplicates die out. Then pull_k = even for all topics that are in use. `done_1` holds how many
-    documents are done, all passes counted, for those who watch.
+    count_PK: n_kp + a, float32, columns in whole lanes and 0 beyond the topics; total_K: n_k + P a.
+    Both follow the tokens. `done_1` counts documents, for those who watch.
     """
-    count_PK = np.zeros((n_words, n_topics), np.float32)
-    count_K, here_K = np.zeros(n_topics, np.float32), np.zeros(n_topics, np.float32)
-    popular_K, weight_K = np.zeros(n_topics, np.float32), np.empty(n_topics, np.float32)
+    n_lanes = count_PK.shape[1]
+    n_topics, width, count = pull_K.size, unsigned(n_lanes), count_PK.reshape(-1)
+    here_K, weight_K = np.zeros(n_lanes, np.float32), np.zeros(n_lanes, np.float32)
+    half, quarter = np.empty(n_lanes // 2, np.float32), np.empty(n_lanes // 4, np.float32)
+    lane, one = np.empty(n_lanes // 16, np.float32), np.float32(1.0)
     state = new_stream(key, 0)
     n_documents = start_D.size - 1
     order_D = np.arange(n_documents)
     for i in range(n_documents - 1, 0, -1):
         j = int(uniform(state) * (i + 1))
         order_D[i], order_D[j] = order_D[j], order_D[i]
-    small, floor = np.float32(concentration), np.float32(n_words * concentration)
-    least, flat, nothing = np.float32(newness / n_topics), np.float32(even), np.float32(0.0)
-    total_popular = 0.0
-    for turn in range(n_passes + n_even):
-        for d in order_D:
-            done_1[0] += 1.0
-            for k in range(n_topics):
-                here_K[k] = 0.0
-            if turn > 0:
-                for n in range(start_D[d], start_D[d + 1]):
-                    here_K[topic_N[n]] += 1.0
-            for n in range(start_D[d], start_D[d + 1]):
-                p = word_N[n]
-                if turn > 0:
-                    k = topic_N[n]
-                    here_K[k] -= 1.0
-                    count_PK[p, k] -= 1.0
-                    count_K[k] -= 1.0
-                    if here_K[k] == 0.0:
-                        popular_K[k] -= 1.0
-                        total_popular -= 1.0
-                pull = np.float32(usage / (total_popular + newness))
-                for k in range(n_topics):
-                    prior = pull * (popular_K[k] + least)
-                    if turn >= n_passes:
-                        prior = flat if popular_K[k] > 0.0 else nothing
-                    share = (count_PK[p, k] + small) / (count_K[k] + floor)
-                    weight_K[k] = (here_K[k] + prior) * share
-                total = 0.0
-                for k in range(n_topics):
-                    total += weight_K[k]
-                height = uniform(state) * total
-                k = 0
-                while k < n_topics - 1 and height >= weight_K[k]:
-                    height -= weight_K[k]
-                    k += 1
-                topic_N[n] = k
-                if here_K[k] == 0.0:
-                    popular_K[k] += 1.0
-                    total_popular += 1.0
-                here_K[k] += 1.0
-                count_PK[p, k] += 1.0
-                count_K[k] += 1.0
+    for d in order_D:
+        done_1[0] += 1.0
+        for n in range(start_D[d], start_D[d + 1]):
+            here_K[topic_N[n]] += one
+        for k in range(n_topics):
+            weight_K[k] = (here_K[k] + pull_K[k]) / total_K[k]
+        for n in range(start_D[d], start_D[d + 1]):
+            k, at = unsigned(topic_N[n]), unsigned(word_N[n]) * width
+            here_K[k] -= one
+            count[at + k] -= one
+            total_K[k] -= one
+            weight_K[k] = (here_K[k] + pull_K[k]) / total_K[k]
+            total = fold(count, at, weight_K, _0, width, half, quarter, lane, _0)
+            height = uniform(state) * total
+            k = unsigned(find_topic(height, count, at, weight_K, _0, width, lane, _0))
+            topic_N[n] = k
+            here_K[k] += one
+            count[at + k] += one
+            total_K[k] += one
+            weight_K[k] = (here_K[k] + pull_K[k]) / total_K[k]
+        for n in range(start_D[d], start_D[d + 1]):
+            here_K[topic_N[n]] = 0.0

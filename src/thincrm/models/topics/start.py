@@ -8,7 +8,7 @@ import numpy as np
 
 from thincrm.inference.updates import log_odds_of
 from thincrm.models.topics.documents import DocumentSizes, tokens_counted
-from thincrm.models.topics.guess import first_room, first_topics
+from thincrm.models.topics.guess import FIRST_CONCENTRATION, first_topics
 from thincrm.models.topics.kernel import NO_COUNTS, Rates, redraw_documents
 from thincrm.models.topics.lanes import LANES
 from thincrm.models.topics.state import (
@@ -64,14 +64,13 @@ def start_state(rng: np.random.Generator, problem: TopicProblem) -> TopicState:
     shape = factor.start_shape(n_topics)
     mean_K = np.maximum(evidence.total, 0.5) / np.maximum(evidence.positive.sum(0), 1)
     log_mass = factor.start_log_mass(shape, mean_K)
-    room = first_room(problem.facts.n_tokens, n_topics)
-    if room < n_topics:
-        log_mass[room:] = problem.levy.draw_log_mass(rng, n_topics)[room:]
+    unused = evidence.total == 0
+    log_mass[unused] = problem.levy.draw_log_mass(rng, n_topics)[unused]
     seen_B = evidence.trials.reshape(-1, max(1, factor.n_levels)).sum(axis=0)
     own = TopicGlobals(
         theta=np.zeros(evidence.counts.shape, np.float32),
         seats=evidence.seats,
-        concentration=likelihood.concentration or 0.05,
+        concentration=likelihood.concentration or FIRST_CONCENTRATION,
         shape=shape,
         burstiness=0.02 if likelihood.burstiness is None else likelihood.burstiness,
         log_share=log_share_of(seen_B) if factor.n_levels else None,
