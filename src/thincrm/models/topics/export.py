@@ -10,12 +10,14 @@ from typing import Any
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from thincrm.data.counts import CountsLike
 from thincrm.data.writing import Blocks
 from thincrm.files import write_file
-from thincrm.inference.diagnostics import Diagnostics
+from thincrm.inference.diagnostics import Diagnostics, Verdict
 from thincrm.models.arviz_groups import gather
 from thincrm.models.atom_tables import flat, write_tables
 from thincrm.models.topics import ldavis
+from thincrm.models.topics.agreement import judge_topics
 from thincrm.models.topics.arviz import topic_groups
 from thincrm.models.topics.consensus import SIMILARITY
 from thincrm.models.topics.predictions import TopicPredictions
@@ -71,6 +73,11 @@ class TopicExport(TopicPredictions, Diagnostics):
         """Return the label-free quantities of draws, and what users read: of firm topics."""
         found = self._tables.consensus(SIMILARITY).quantities(_FIRM_SHARES)
         return super()._quantities().assign(**found)
+
+    def verdict(self, heldout: CountsLike | None = None) -> Verdict:
+        """Say in a sentence whether the chains agree, at least on the topics (`agreement`)."""
+        plain = super().verdict(heldout)
+        return judge_topics(plain, self._tables.consensus(SIMILARITY))
 
     def to_arviz(self, n_words: int = 5, n_times: int = 50) -> Any:
         """Return draws for ArviZ: an xarray DataTree (ArviZ 1 or newer) or InferenceData.

@@ -1,0 +1,37 @@
+"""The verdict on topics: a yes if the chains agree on them, on whatever else they differ.
+
+Real corpora have many modes. Chains that sit in several of them differ in the log joint and in the
+number of topics for as long as anyone waits, and still find the same topics: those are firm.
+"""
+
+from __future__ import annotations
+
+from thincrm.errors import Sentence
+from thincrm.inference.diagnostics import Verdict
+from thincrm.models.topics.consensus import Consensus
+
+__all__ = ["ENOUGH", "judge_topics"]
+
+ENOUGH = 0.75  # of the words, in firm topics
+_FEWEST_CHAINS = 3
+
+
+def judge_topics(plain: Verdict, consensus: Consensus) -> Verdict:
+    """Return the verdict on topics, given that on label-free quantities.
+
+    A yes if that is one, or if the topics that most chains have hold most of the words. Words,
+    curves and shares of a firm topic are of the draws of all chains that have it, so that their
+    bands hold what the chains disagree on.
+    """
+    n_chains, firm = len(consensus.found), consensus.firm()
+    if plain.ok or n_chains < _FEWEST_CHAINS or not plain.worth > 0.0:
+        return plain
+    held = float(consensus.share[:, firm].sum(axis=1).mean())
+    found = f"on {firm.sum()} topics, which hold {held:.0%} of the words"
+    if held < ENOUGH:
+        return Verdict(Sentence(plain, f" They agree {found}."), rhat=plain.rhat, worth=plain.worth)
+    sentence = Sentence(
+        f"The {n_chains} chains agree {found}; bands include what they differ in. Otherwise: ",
+        plain,
+    )
+    return Verdict(sentence, True, enough=True, rhat=plain.rhat, worth=plain.worth)

@@ -1,0 +1,65 @@
+"""The verdict on topics: a yes where chains agree on them, by counting over draws made by hand."""
+
+import numpy as np
+import pytest
+from test_consensus import CHAINS, DRAWS, SEEN, tables_of
+
+from thincrm.inference.diagnostics import Verdict
+from thincrm.models.topics.agreement import ENOUGH, judge_topics
+from thincrm.models.topics.consensus import Consensus
+from thincrm.models.topics.model import TopicModel
+
+NO = Verdict("The chains disagree.", rhat=2.0, worth=5)
+YES = Verdict("The chains agree.", True, enough=True, rhat=1.0, worth=200)
+
+
+def share_in(topics):
+    """Return the mean share of a draw's tokens in some topics, of the chains that have each."""
+    shares = []
+    for draw, (chain, _, where) in zip(DRAWS, SEEN, strict=True):
+        tokens = draw.documents.toarray().sum(axis=0)
+        here = [topic in topics and topic in CHAINS[chain][-1] for topic in where]
+        shares.append(tokens[here].sum() / tokens.sum())
+    return np.mean(shares)
+
+
+def test_a_yes_says_what_share_of_the_words_the_chains_agree_on():
+    """Topics 0, 1 and 2 are in three chains of four or more, the others in fewer."""
+    held = share_in({0, 1, 2})
+    assert held > ENOUGH
+    found = judge_topics(NO, Consensus(tables_of()))
+    assert found.ok
+    assert found.enough
+    assert f"on 3 topics, which hold {held:.0%} of the words" in found
+    assert found.endswith(NO)  # what they differ in is not kept back
+    assert (found.rhat, found.worth) == (2.0, 5)
+
+
+@pytest.mark.parametrize("verdict", [YES, Verdict("Too few draws to judge.")])
+def test_a_yes_stays_one_and_too_few_draws_stay_too_few(verdict):
+    assert judge_topics(verdict, Consensus(tables_of())) is verdict
+
+
+def test_two_chains_are_too_few_to_say_what_comes_back():
+    assert judge_topics(NO, Consensus(tables_of(DRAWS[6:]))) is NO
+
+
+def test_a_no_says_how_much_comes_back():
+    """Of the last three chains the first lacks topic 3 and the second topic 2."""
+    consensus = Consensus(tables_of(DRAWS[3:]), similarity=1.0 - 1e-12)  # only the same draw is
+    found = judge_topics(NO, consensus)
+    assert not found.ok
+    assert not found.enough
+    assert found.startswith(NO)
+    assert "They agree on 0 topics, which hold 0% of the words" in found
+
+
+def test_chains_on_plain_topics_agree_whatever_the_log_joint_does():
+    rng = np.random.default_rng(4)
+    owner = rng.integers(0, 3, 120)
+    X = rng.poisson(np.where(np.arange(12) // 4 == owner[:, None], 4.0, 0.02))
+    model = TopicModel(
+        max_topics=10, n_sweeps=60, n_draws=10, n_chains=3, random_state=1, quiet=True
+    ).fit(X, t=np.arange(120) % 6)
+    assert model.reliability()["firm"].sum() >= 3
+    assert model.verdict().ok
