@@ -15,6 +15,7 @@ from thincrm.experiments.synthetic_data import IMAGES, TIMES, draw_synthetic
 pytestmark = pytest.mark.filterwarnings("ignore:All .* features are in use")
 N_COUNTRIES = 45
 PLAIN = ["column mean", "Gaussian, log GDP", "Gaussian, log GDP and seen", "chained regressions"]
+PLAIN += ["nearest neighbours", "Gaussian process"]
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +73,7 @@ def test_un_has_a_row_for_every_fold_and_model(found):
     results, rows = found
     models = list(results.summary.index)
     assert models[0] == imputers.EXCHANGEABLE
-    assert models[-5:] == [imputers.DEPENDENT, *PLAIN]
+    assert models[-8:] == [imputers.FACTORS, imputers.DEPENDENT, *PLAIN]
     assert len(results.folds) == 2 * len(models) == len(rows)
     assert rows == [*range(1, len(rows) + 1)]
     assert results.summary.loc[imputers.DEPENDENT, "paper_rmse"] == 0.73

@@ -65,6 +65,20 @@ def test_one_chain_cannot_be_compared():
     assert moving.startswith("The only chain is still drifting on the learned rate")
 
 
+def test_what_a_yes_does_not_rest_on_is_told_beside_it():
+    number = noise(4, 100, 1)
+    number[2] += 10
+    spread = made_up(noise(4, 100), "noise")
+    table = summarise(spread.join(made_up(number, "n_features")))
+    assert not judge(table).ok
+    said = judge(table, ("n_features",))
+    assert said.ok
+    assert said.startswith("4 chains agree (R-hat at most 1.0")
+    assert "the number of features has not settled (R-hat 1." in said
+    settled = summarise(spread.join(made_up(noise(4, 100, 1), "n_features")))
+    assert "settled" not in judge(settled, ("n_features",))
+
+
 def test_few_draws_and_constants():
     assert "Too few draws" in judge(summarise(made_up(noise(4, 5))))
     assert "nothing to judge" in judge(summarise(made_up(np.ones((4, 50)))))

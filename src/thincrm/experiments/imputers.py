@@ -10,7 +10,10 @@ import numpy as np
 from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401 - must come first
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.impute import IterativeImputer
+from sklearn.neighbors import KNeighborsRegressor
 
 from thincrm.data.un import Indicators
 from thincrm.experiments.feature_settings import UnSettings
@@ -19,11 +22,12 @@ from thincrm.models.features.model import FeatureModel
 from thincrm.numerics.arrays import Float
 from thincrm.thinning import Always, Bump, ProbitRVM
 
-__all__ = ["DEPENDENT", "EXCHANGEABLE", "LEVEL", "THINNED", "Filled", "imputations"]
+__all__ = ["DEPENDENT", "EXCHANGEABLE", "FACTORS", "LEVEL", "THINNED", "Filled", "imputations"]
 
 LEVEL = 0.9  # of the intervals
 EXCHANGEABLE, DEPENDENT = "exchangeable", "dependent IBP"
 THINNED = "thinned, probit RVM"  # the paper's
+FACTORS = "factors and a smooth level"  # FeatureModel as it comes
 _CENTRES = 20  # of kernels over log GDP, where every country has its own
 
 
@@ -48,6 +52,8 @@ def imputations(
         "Gaussian, log GDP": on_wealth,
         "Gaussian, log GDP and seen": on_wealth_and_seen,
         "chained regressions": chained,
+        "nearest neighbours": neighbours,
+        "Gaussian process": process,
     }
     for name, fill in plain.items():
         yield name, fill(train, test)
@@ -71,7 +77,7 @@ def _models(settings: UnSettings, seed: int) -> dict[str, Any]:
         name: FeatureModel(thinning=thinning, weights="binary", **shared)
         for name, thinning in thinnings.items()
     }
-    return found | {DEPENDENT: DependentIBP(**shared)}
+    return found | {FACTORS: FeatureModel(**shared), DEPENDENT: DependentIBP(**shared)}
 
 
 def column_mean(train: Indicators, test: Indicators) -> Filled:
@@ -116,6 +122,33 @@ def _predict(known: Float, row_P: Float, column: int, on: list[int]) -> tuple[fl
     reach = stats.t.ppf(0.5 + LEVEL / 2, degrees) * spread
     mean = float(x @ slope)
     return mean, mean - reach, mean + reach
+
+
+def neighbours(train: Indicators, test: Indicators) -> Filled:
+    """Average the 20 countries most alike in log GDP and in what the row shows."""
+    return _regressed(lambda n_rows: KNeighborsRegressor(min(20, n_rows)), train, test)
+
+
+def process(train: Indicators, test: Indicators) -> Filled:
+    """Regress on log GDP and on what the row shows by a Gaussian process of given widths."""
+    kernel = RBF([1.5, 2.0]) + WhiteKernel(0.6)
+    return _regressed(lambda _: GaussianProcessRegressor(kernel, optimizer=None), train, test)
+
+
+def _regressed(make: Callable[[int], Any], train: Indicators, test: Indicators) -> Filled:
+    """Fill each hole by a regression on log GDP and the seen, all in standard units."""
+    known, table = _with_wealth(train), _with_wealth(test)
+    centre_P, scale_P = np.nanmean(known, axis=0), np.nanstd(known, axis=0)
+    known, table = (known - centre_P) / scale_P, (table - centre_P) / scale_P
+    mean = table.copy()
+    for row, column in zip(*np.nonzero(np.isnan(table)), strict=True):
+        on = np.flatnonzero(np.isfinite(table[row]))
+        used = known[np.isfinite(known[:, [column, *on]]).all(axis=1)]
+        found = make(len(used)).fit(used[:, on], used[:, column])
+        mean[row, column] = found.predict(table[row, on][None])[0]
+    mean = (mean * scale_P + centre_P)[:, :-1]
+    nothing = np.full(mean.shape, np.nan)
+    return Filled(mean, nothing, nothing)
 
 
 def chained(train: Indicators, test: Indicators) -> Filled:

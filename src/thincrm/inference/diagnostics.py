@@ -7,7 +7,7 @@ everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -116,7 +116,11 @@ class Diagnostics:
 
     def verdict(self, heldout: CountsLike | None = None) -> Verdict:
         """Say in a sentence whether the chains agree and what the draws are worth."""
-        return judge(self.diagnostics(heldout))
+        return judge(self.diagnostics(heldout), self._aside())
+
+    def _aside(self) -> Collection[str]:
+        """Return quantities that a yes does not rest on; they are told beside it."""
+        return ()
 
     def _quantities(self) -> pd.DataFrame:
         """Return what is compared of every draw, indexed by chain and sweep."""
@@ -201,8 +205,13 @@ def summarise(table: pd.DataFrame) -> pd.DataFrame:
     return whole.rename_axis(index="quantity")
 
 
-def judge(table: pd.DataFrame) -> Verdict:
-    """Say in a sentence what a table of diagnostics means."""
+def judge(every: pd.DataFrame, aside: Collection[str] = ()) -> Verdict:
+    """Say in a sentence what a table of diagnostics means.
+
+    aside: quantities that the yes or no does not rest on, but that the sentence tells if they have
+    not settled.
+    """
+    table = every[~every.index.isin(list(aside))]
     if table.empty:
         nothing = "Nothing varied from draw to draw: there is nothing to judge."
         return Verdict(nothing, enough=True)
@@ -237,8 +246,20 @@ def judge(table: pd.DataFrame) -> Verdict:
     )
     advice = "" if many else Sentence("; ", _LONGER, " before trusting narrow bands")
     doubt = Sentence("; it was compared with no other: ", _FOUR, " would say more") if alone else ""
-    found = Sentence(f"{agree} (R-hat at most {rhat:.2f}); {value}", advice, doubt, ".")
+    unsettled = _unsettled(every[every.index.isin(list(aside))], limit)
+    found = Sentence(f"{agree} (R-hat at most {rhat:.2f}); {value}", advice, doubt, unsettled)
     return Verdict(found, many and not alone, enough=many, rhat=rhat, worth=worth)
+
+
+def _unsettled(aside: pd.DataFrame, limit: float) -> str:
+    """Return what there is to say of quantities that the verdict does not rest on."""
+    if aside.empty or not aside["rhat"].max() > limit:
+        return "."
+    worst, rhat = str(aside["rhat"].idxmax()), float(aside["rhat"].max())
+    return (
+        f". That is of fills and curves: {said(worst)} has not settled (R-hat {shown_rhat(rhat)}), "
+        "so do not read features."
+    )
 
 
 def said(name: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from thincrm.inference.diagnostics import judge, said
+from thincrm.inference.diagnostics import said
 from thincrm.inference.truncation import truncation_binds
 from thincrm.numerics.arrays import Float
 from thincrm.report.fitted import Fitted
@@ -27,7 +27,7 @@ def diagnosis(
     draw besides that number and the log densities. limit: the truncation, if it is known.
     """
     table = model.diagnostics()
-    verdict, full = judge(table), truncation_binds(model.draws_, f"{noun}s", limit)
+    verdict, full = model.verdict(), truncation_binds(model.draws_, f"{noun}s", limit)
     number = _number(model, f"n_{noun}s")
     names = dict.fromkeys((f"n_{noun}s", *_TRACED, *traced))
     return {

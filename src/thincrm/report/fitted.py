@@ -8,7 +8,7 @@ from typing import Protocol
 import pandas as pd
 
 from thincrm.data.covariates import Covariates
-from thincrm.inference.diagnostics import KeptDraw
+from thincrm.inference.diagnostics import KeptDraw, Verdict
 
 __all__ = ["Fitted"]
 
@@ -34,3 +34,6 @@ class Fitted(Protocol):
 
     def diagnostics(self) -> pd.DataFrame:
         """Return R-hat and effective sample sizes of label-free quantities."""
+
+    def verdict(self) -> Verdict:
+        """Say in a sentence whether the chains agree and what the draws are worth."""

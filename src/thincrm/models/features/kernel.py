@@ -53,6 +53,8 @@ __all__ = [
     "residual",
 ]
 
+_NEVER = -37.0  # log odds below those of any uniform number
+
 
 class Table(NamedTuple):
     """A table with holes, its rows in runs that share gates.
@@ -226,6 +228,17 @@ def _finish(often_P: np.ndarray, whole_FF: np.ndarray, sums: Sums) -> None:
 
 
 @compiled
+def _energy(left_P: np.ndarray, precision_P: np.ndarray, pull_L: np.ndarray) -> float:
+    """Return e' S^-1 e of a row's residual: no feature's log likelihood ratio is above its half."""
+    total = 0.0
+    for p in range(left_P.size):
+        total += precision_P[p] * left_P[p] * left_P[p]
+    for f in range(pull_L.size):
+        total -= pull_L[f] * pull_L[f]
+    return total
+
+
+@compiled
 def redraw_rows(
     first: int, stop: int, key: np.uint64, table: Table, features: Features,
     used_NK: np.ndarray, weight_NK: np.ndarray, dense_NL: np.ndarray, sums: Sums,
@@ -249,7 +262,7 @@ def redraw_rows(
     for g in range(first, stop):
         most = max(most, table.start_G[g + 1] - table.start_G[g])
     left_RP, ratio_R = np.empty((most, n_columns)), np.empty(most)
-    mean_R, spread_R = np.empty(most), np.empty(most)
+    mean_R, spread_R, energy_R = np.empty(most), np.empty(most), np.empty(most)
     root_RLL, pull_RL = np.empty((most, n_dense, n_dense)), np.empty((most, n_dense))
     along_RL = np.empty((most, n_dense))
     hole_RP, n_holes_R = np.empty((most, n_columns), np.int64), np.zeros(most, np.int64)
@@ -263,9 +276,16 @@ def redraw_rows(
                 n_holes_R[i] = holes_of(table.seen_NP[n], hole_RP[i])
                 hole_H = hole_RP[i, : n_holes_R[i]]
                 sum_out(dense, hole_H, left_RP[i], root_RLL[i], pull_RL[i])
+            energy_R[i] = _energy(left_RP[i], features.precision_P, pull_RL[i])
         for k in range(n_used):
             log_open, log_shut = features.log_open_TK[t, k], features.log_shut_TK[t, k]
             log_mass, log_rest = features.log_mass_K[k], features.log_rest_K[k]
+            wanted = False
+            for n in range(begin, end):
+                most_odds = log_mass - log_rest + 0.5 * energy_R[n - begin]
+                wanted = wanted or used_NK[n, k] != 0 or not most_odds < _NEVER
+            if not wanted:
+                continue
             total = 0.0
             for n in range(begin, end if log_open > -np.inf else begin):
                 i = n - begin
@@ -309,6 +329,7 @@ def redraw_rows(
                         overlap(dense, k, scaled_FP[k], hole_H, root_RLL[i], along_RL[i])
                     for f in range(n_dense):
                         pull_RL[i, f] += (old - new) * along_RL[i, f]
+                    energy_R[i] = _energy(left_RP[i], features.precision_P, pull_RL[i])
         for n in range(begin, end):
             draw_dense(state, root_RLL[n - begin], pull_RL[n - begin], dense_NL[n])
             _add_row(table, n, used_NK[n], weight_NK[n], dense_NL[n], real, often_P, whole_FF, sums)

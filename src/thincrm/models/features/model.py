@@ -35,6 +35,7 @@ from thincrm.models.given_rows import refuse_other_order
 from thincrm.models.reported import refuse_options
 from thincrm.models.seeds import RandomState, seed_of
 from thincrm.numerics.arrays import Float
+from thincrm.ports import Engine, Problem
 from thincrm.report.page import Page
 from thincrm.thinning import SigmoidGP
 from thincrm.thinning.member import ThinningFunction
@@ -44,6 +45,8 @@ __all__ = ["MOST_FEATURES", "FeatureModel"]
 MOST_FEATURES = 10_000
 _GATES, _WEIGHTS = ("observation", "row"), ("real", "binary")
 _LEVELS = ("smooth", "constant")
+_FEATURE_COUNTS = ("n_features", "n_large_features", "features_per_row", "scale")
+_FEATURES, _SPARING = BetaProcess(2.0, 1.0), BetaProcess(0.001, 1.0)
 
 
 class FeatureModel(
@@ -64,8 +67,9 @@ class FeatureModel(
     Parameters
     ----------
     levy : Lévy measure on (0, 1) or None
-        How often rows use features; its parameters are where learning starts. None:
-        BetaProcess().
+        How often rows use features; its parameters are where learning starts. None: beside
+        factors BetaProcess(0.001), as it is, so that features come only where a table insists;
+        else BetaProcess(2).
     thinning : thinning function or None
         Where features are open: SigmoidGP(), ProbitRVM(), Bump(), ... or Always() for the
         exchangeable model (the linear-Gaussian Indian buffet process). None: SigmoidGP with wide
@@ -244,7 +248,9 @@ class FeatureModel(
         ):
             if chosen not in known:
                 raise InvalidInput(f"{name} must be one of {', '.join(known)}, got {chosen!r}.")
-        levy = BetaProcess(2.0, 1.0) if self.levy is None else self.levy
+        levy = self.levy
+        if levy is None:
+            levy = _SPARING if self.n_dense_ > 0 else _FEATURES
         if levy.support != 1.0:
             raise InvalidInput(
                 f"Features need masses in (0, 1); {type(levy).__name__} gives masses in "
@@ -263,6 +269,11 @@ class FeatureModel(
         )
         return Factors(levy, thinning, likelihood, n_features)
 
+    def _problem(self, engine: Engine | None = None) -> Problem[Any]:
+        # learned, the mass grows with every outlier that a feature takes from the factors
+        learned = bool(self.learn) and (self.levy is not None or self.n_dense_ == 0)
+        return replace(super()._problem(engine), learn_levy=learned)
+
     def _known(self) -> Covariates:
         self.shared_ = self._factors().likelihood.shared
         return super()._known()
@@ -276,6 +287,10 @@ class FeatureModel(
         order = np.argsort(at.row, kind="stable")
         standard = self.scale_.standard(value[order])
         return as_table(standard, at.trials, shared, self.curves_.at(times[order]))
+
+    def _aside(self) -> tuple[str, ...]:
+        # beside factors the same rows are explained with or without a small feature
+        return _FEATURE_COUNTS if self.n_dense_ > 0 else ()
 
     def report_page(self, **options: object) -> Page:
         """Return the page of `thincrm.write_report`; it has no options."""

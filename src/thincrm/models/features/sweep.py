@@ -101,27 +101,33 @@ def redraw_variances(
     columns that determine one another have next to none.
     """
     own, facts, rate = state.own, problem.facts, state.own.rate
-    n_atoms, n_free = problem.n_atoms, problem.n_atoms + own.dense.size
+    n_atoms, feature, dense = problem.n_atoms, own.feature, own.dense
     prior = (NOISE_PRIOR[0], rate) if noise_prior is None else noise_prior
     # entries in units of the noise tell of it too
-    level_BP = _curves_of(problem, own.feature)
+    level_BP = _curves_of(problem, feature)
     units_BP = np.repeat(own.level, problem.likelihood.level, axis=0)
-    error_P = squared_error(state.evidence.sums, facts.square_P, own.feature)
+    error_P = squared_error(state.evidence.sums, facts.square_P, feature)
     error_P = error_P + (units_BP * level_BP**2).sum(0)
-    cells_P, dense = facts.seen_P + len(level_BP), own.dense
+    cells_P = facts.seen_P + len(level_BP)
     if dense.size == 0:
         noise = draw_noise(rng, cells_P, error_P, prior)
-        scale = draw_precision(rng, own.feature[:n_atoms], feature_prior)
+        scale = draw_precision(rng, feature[:n_atoms], feature_prior)
     else:
-        units_F = np.concatenate([np.full(n_atoms, own.scale), dense])
-        error_P = error_P + units_F @ own.feature[:n_free] ** 2
-        noise = draw_noise(rng, cells_P + n_free, error_P, prior)
+        # features that no row uses tell nothing: left out, then drawn with what they depend on
+        used_K = state.evidence.hits.any(axis=0)
+        used_UP, dense_LP = feature[:n_atoms][used_K], feature[n_atoms : n_atoms + dense.size]
+        error_P = error_P + own.scale * (used_UP**2).sum(0) + dense @ dense_LP**2
+        noise = draw_noise(rng, cells_P + len(used_UP) + dense.size, error_P, prior)
         rate = draw_rate(rng, noise)
-        entry_FP = own.feature[:n_free] * np.sqrt(noise)
-        scale = draw_precision(rng, entry_FP[:n_atoms], feature_prior)
-        dense = draw_precision(rng, entry_FP[n_atoms:], DENSE_PRIOR, 1)
+        scale = draw_precision(rng, used_UP * np.sqrt(noise), feature_prior)
+        dense = draw_precision(rng, dense_LP * np.sqrt(noise), DENSE_PRIOR, 1)
+        feature = feature.copy()
+        free_UP = rng.standard_normal((n_atoms - len(used_UP), noise.size))
+        feature[:n_atoms][~used_K] = free_UP / np.sqrt(scale * noise)
     level = _level_precisions(rng, problem, level_BP * np.sqrt(noise))
-    return state.with_own(noise=noise, scale=float(scale), dense=dense, level=level, rate=rate)
+    return state.with_own(
+        feature=feature, noise=noise, scale=float(scale), dense=dense, level=level, rate=rate
+    )
 
 
 def _curves_of(problem: FeatureProblem, feature_FP: Float) -> Float:
