@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hostile import ATTACKS, RunBattery
 
+import thincrm as tc
 from thincrm.errors import DamagedFile
 from thincrm.files.folder import Folder
 from thincrm.files.record import read_record, write_record
@@ -14,7 +15,7 @@ from thincrm.inference import run_log
 from thincrm.inference.schedule import Schedule
 from thincrm.models.loading import _open
 
-pytestmark = pytest.mark.filterwarnings("ignore:All .* topics")
+pytestmark = pytest.mark.filterwarnings("ignore:All .* (topics|features|clusters)")
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +28,22 @@ def test_attacks_on_a_run_that_goes_on(runs, attack):
     """Length and checkpoints too, and one more sweep from whatever was read."""
     outcomes = {runs.attack(attack, seed) for seed in range(60)}
     assert "read" in outcomes <= {"refused", "read"}
+
+
+@pytest.mark.parametrize("family", ["features", "clusters"])
+def test_attacks_on_runs_of_other_models(tmp_path, family):
+    """Each kind of damage, and one more sweep from whatever was read."""
+    other = RunBattery(tmp_path, family)
+    for attack in ATTACKS:
+        outcomes = {other.attack(attack, seed) for seed in range(25)}
+        assert "read" in outcomes <= {"refused", "read"}, attack.__name__
+
+
+def test_warnings_are_printable_in_python_too(runs, tmp_path):
+    run = shutil.copytree(runs.good, tmp_path / "run\x1b[2J\u202e")
+    with pytest.warns(UserWarning, match="has not finished") as seen:
+        tc.load(run)
+    assert all(str(warning.message).isprintable() for warning in seen)
 
 
 def test_a_small_file_does_not_claim_many_chains():

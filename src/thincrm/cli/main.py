@@ -19,6 +19,7 @@ from thincrm.cli.reproduce_commands import reproduce
 from thincrm.console.stopping import INTERRUPTED
 from thincrm.errors import CannotWrite, ThincrmError, in_shell
 from thincrm.files import now
+from thincrm.inference.interrupts import is_interrupt
 from thincrm.models.registry import command_modules
 from thincrm.printable import printable
 
@@ -69,7 +70,9 @@ class Sentences(TyperGroup):
             except MemoryError as error:
                 _fail("not enough memory: use fewer words, topics or draws.")
                 raise typer.Exit(_UNFINISHED) from error
-            except KeyboardInterrupt as error:
+            except (KeyboardInterrupt, SystemError) as error:
+                if not is_interrupt(error):  # which a compiled call may turn into another error
+                    raise
                 typer.secho("Interrupted: what was written before stays.", fg="red", err=True)
                 raise typer.Exit(INTERRUPTED) from error
 

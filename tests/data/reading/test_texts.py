@@ -122,6 +122,15 @@ def test_bad_rows_of_jsonl(line, why, tmp_path):
     assert tc.read_texts(path, date="date", skip_bad=True).skipped == 1
 
 
+def test_an_empty_text_keeps_its_place(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,date\nwar,1862\n,1863\npeace,1864\n")
+    found = tc.read_texts(path, date="date")
+    assert found.texts == ["war", "", "peace"]
+    assert found.t.tolist() == [1862, 1863, 1864]
+    assert found.skipped == 0
+
+
 def test_bad_rows_of_parquet(tmp_path):
     frame = pd.DataFrame({"text": ["a", None], "date": ["1862", "1863"]})
     path = write(tmp_path / "a.parquet", frame)
