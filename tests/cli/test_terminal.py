@@ -85,7 +85,7 @@ def save(place, name):
     return place / name
 
 
-def test_tables_of_topics(place):
+def test_terminal_tables_of_topics(place):
     run = save(place, f"run{ESCAPE}")
     done = call("resume", run)
     assert done.exit_code == 0, done.output
@@ -107,7 +107,7 @@ def test_tables_of_topics(place):
     assert_told_harmlessly(call("report", run))
 
 
-def test_tables_of_features(place):
+def test_terminal_tables_of_features(place):
     out = place / "features"
     label = f"{E_}label"
     done = call("features", place / "table.csv", "--covariate", "when", "--label", label, "--out",

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hostile import ATTACKS, RunBattery
 
-import thincrm as tc
 from thincrm.errors import DamagedFile
 from thincrm.files.folder import Folder
 from thincrm.files.record import read_record, write_record
@@ -37,13 +36,6 @@ def test_attacks_on_runs_of_other_models(tmp_path, family):
     for attack in ATTACKS:
         outcomes = {other.attack(attack, seed) for seed in range(25)}
         assert "read" in outcomes <= {"refused", "read"}, attack.__name__
-
-
-def test_warnings_are_printable_in_python_too(runs, tmp_path):
-    run = shutil.copytree(runs.good, tmp_path / "run\x1b[2J\u202e")
-    with pytest.warns(UserWarning, match="has not finished") as seen:
-        tc.load(run)
-    assert all(str(warning.message).isprintable() for warning in seen)
 
 
 def test_a_small_file_does_not_claim_many_chains():

@@ -1,6 +1,8 @@
 """Checkpoints from a stranger: what is no place of a run is a sentence."""
 
+from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -57,3 +59,27 @@ def test_checkpoints_come_every_five_seconds_or_take_a_twentieth(monkeypatch, co
         log.note(0, sweep, None, {"chain": 0, "sweep": sweep})
     assert len(written) > 3
     assert set(np.diff(written)) == {apart}
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A draw as a model may keep one: arrays, and records of arrays."""
+
+    sweep: int
+    x: np.ndarray
+    curve: object
+
+
+class Curve(NamedTuple):
+    weights: np.ndarray
+
+
+def test_draws_are_kept_in_the_order_that_files_have():
+    """Else sums over draws would have other bits before and after they are read from files."""
+    log = run_log.RunLog(Schedule(n_sweeps=1, n_draws=1, n_chains=1, seed=1))
+    array = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    log.note(0, 1, None, {"chain": 0, "sweep": 1}, Draw(1, array, Curve(array.T[::-1])))
+    (draw,) = log.draws
+    for found, given in ((draw.x, array), (draw.curve.weights, array.T[::-1])):
+        assert found.flags.c_contiguous
+        np.testing.assert_array_equal(found, given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
@@ -66,7 +67,8 @@ class Sentences(TyperGroup):
                 said = os.strerror(error.errno) if error.errno else " ".join(str(error).split())
                 where = f": {error.filename}" if error.filename else ""
                 _fail(f"{said}{where}")
-                raise typer.Exit(_UNFINISHED) from error
+                named = error.errno == errno.ENAMETOOLONG and now().n_written == before
+                raise typer.Exit(_BAD_INPUT if named else _UNFINISHED) from error
             except MemoryError as error:
                 _fail("not enough memory: use fewer words, topics or draws.")
                 raise typer.Exit(_UNFINISHED) from error
