@@ -157,6 +157,7 @@ def test_bad_rows_of_parquet(tmp_path):
             "it is cut short or damaged",
         ),
         ("a.csv", b"text\n" + b"a" * (2**24 + 1), "line 2 is longer than 16 MiB"),
+        ("a.csv", b"a," * 100_001 + b"\n1\n", "line 1 names 100002 columns: are its lines ended"),
         (
             "a.csv.gz",
             gzip.compress(b"text\n" + (b"a" * 2**20 + b"\n") * 65, mtime=0),
