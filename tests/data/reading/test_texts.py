@@ -175,7 +175,7 @@ def test_a_file_of_no_use_is_one_sentence(name, content, why, tmp_path):
 def test_what_is_not_there(tmp_path):
     with pytest.raises(InvalidInput, match="does not exist"):
         tc.read_texts(tmp_path / "no.csv")
-    with pytest.raises(InvalidInput, match="does not exist"):
+    with pytest.raises(InvalidInput, match="is no name of a file or folder"):
         tc.read_texts("a\0b.csv")
     with pytest.raises(InvalidInput, match="metadata goes with a folder"):
         tc.read_texts(write(tmp_path / "a.csv"), "body", metadata=tmp_path / "b.csv")
