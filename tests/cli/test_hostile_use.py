@@ -157,6 +157,43 @@ def test_a_full_disk_and_too_little_memory_are_one_line(place, monkeypatch, erro
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        ("topics", "x" * 300 + ".csv", "--out", "new"),
+        ("topics", "ok.csv", "--out", "x" * 300),
+        ("report", "x" * 300),
+        ("report", "run", "--out", "x" * 300),
+    ],
+)
+def test_a_name_that_is_too_long_is_bad_input(place, monkeypatch, more):
+    monkeypatch.chdir(place)
+    done = call(*more)
+    assert done.exit_code == 2, done.output
+    assert "too long" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_interrupt_that_a_compiled_call_made_an_error_of(place, monkeypatch):
+    """Now and then a compiled call turns Ctrl-C into a SystemError; others stay what they are."""
+
+    def interrupted(*_):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise SystemError("<built-in> returned a result with an exception set") from error
+
+    def fails(*_):
+        raise SystemError("something else")
+
+    monkeypatch.setattr(any_run, "report", interrupted)
+    done = call("report", place / "run")
+    assert done.exit_code == 130, done.exception
+    assert done.stderr == "Interrupted: what was written before stays.\n"
+    monkeypatch.setattr(any_run, "report", fails)
+    assert isinstance(call("report", place / "run").exception, SystemError)
+
+
 def test_what_is_not_installed_is_named(place, monkeypatch):
     class Draws:
         def to_netcdf(self, path):

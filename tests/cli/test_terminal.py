@@ -3,14 +3,17 @@
 import json
 import os
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 from scipy import sparse
 from typer.testing import CliRunner
 
 import thincrm as tc
 from thincrm.cli import app
+from thincrm.console.stopping import end_of
 from thincrm.errors import CannotWrite, InvalidInput, ThincrmError, in_shell, resume_call
 from thincrm.printable import printable
 
@@ -85,7 +88,7 @@ def save(place, name):
     return place / name
 
 
-def test_tables_of_topics(place):
+def test_terminal_tables_of_topics(place):
     run = save(place, f"run{ESCAPE}")
     done = call("resume", run)
     assert done.exit_code == 0, done.output
@@ -107,7 +110,7 @@ def test_tables_of_topics(place):
     assert_told_harmlessly(call("report", run))
 
 
-def test_tables_of_features(place):
+def test_terminal_tables_of_features(place):
     out = place / "features"
     label = f"{E_}label"
     done = call("features", place / "table.csv", "--covariate", "when", "--label", label, "--out",
@@ -197,6 +200,14 @@ def test_notes_are_printable(place):
     done = call("report", run)
     assert "Note: " in done.stderr
     assert_harmless(done.stdout, done.stderr)
+
+
+def test_a_stop_names_its_run_harmlessly(capsys):
+    with pytest.raises(typer.Exit):
+        end_of(Path(f"run{ESCAPE}"), complete=False)
+    said = capsys.readouterr().err
+    assert "owned" in said
+    assert_harmless(said)
 
 
 def test_what_a_sentence_quotes_is_not_translated(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """Damage to a model's files: by accident, and by someone who knows how to make checksums fit."""
 
 import copy
+import faulthandler
 import hashlib
 import json
 import random
@@ -9,12 +10,15 @@ import shutil
 import signal
 import sys
 import tempfile
+import traceback
 import warnings
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import safetensors.numpy
-from small_run import files, fit
+import small_run
+from small_run import files
 
 import thincrm as tc
 from thincrm.errors import ThincrmError
@@ -122,10 +126,65 @@ def forge(rng, path):
 ATTACKS = (flip, cut, rewrite, forge)
 
 
+def fit_topics(out=None, **settings):
+    return small_run.fit(out, heldout=0.2, n_chains=1, **settings)
+
+
+def use_topics(model):
+    if model.vocabulary_.size == 8:
+        model.transform(np.ones((2, 8), int), t=model.covariates_.labels()[:2])
+        model.predict_time(np.ones((1, 8), int), n_draws=1)
+        model.perplexity(model.counts_ if model.heldout_ is None else None)
+
+
+def rows_with_holes():
+    rng = np.random.default_rng(2)
+    t = np.sort(rng.integers(0, 6, 30)).astype(float)
+    value = rng.normal(size=(30, 3)) + np.outer(t > 3, [3.0, 0.0, -2.0])
+    value[rng.random(value.shape) < 0.1] = np.nan
+    return value, t
+
+
+def fit_features(out=None, **settings):
+    Y, t = rows_with_holes()
+    model = tc.FeatureModel(max_features=4, n_chains=1, n_threads=1, random_state=4, quiet=True)
+    return model.set_params(**settings).fit(Y, t=t, out=out)
+
+
+def fit_clusters(out=None, **settings):
+    Y, t = rows_with_holes()
+    model = tc.MixtureModel(max_clusters=4, n_chains=1, n_threads=1, random_state=4, quiet=True)
+    return model.set_params(**settings).fit(Y, t=t, out=out)
+
+
+def use_rows(model):
+    Y, _ = rows_with_holes()
+    if model.values_.shape[1] == 3:
+        t = model.covariates_.labels()[:2]
+        model.impute(Y[:2], t=t)
+        (model.transform if hasattr(model, "transform") else model.predict)(Y[:2], t=t)
+        model.activation()
+
+
+class Family(NamedTuple):
+    """How a model is made, and asked for what goes through compiled loops."""
+
+    fit: object
+    use: object
+
+
+FAMILIES = {
+    "topics": Family(fit_topics, use_topics),
+    "features": Family(fit_features, use_rows),
+    "clusters": Family(fit_clusters, use_rows),
+}
+
+
 class Battery:
     """A small saved model, and a copy of it that is attacked."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, family="topics"):
+        self.family = FAMILIES[family]
         self.good, self.bad = folder / "good", folder / "bad"
         self.make()
         shutil.copytree(self.good, self.bad)
@@ -135,7 +194,7 @@ class Battery:
         self.limit = peak() + 2 * size + ALLOWANCE
 
     def make(self):
-        fit(heldout=0.2, n_sweeps=3, n_draws=1, n_chains=1).save(self.good)
+        self.family.fit(n_sweeps=3, n_draws=1).save(self.good)
 
     def attack(self, attack, seed):
         """Return "refused" or "read" for one attack; anything else is an error."""
@@ -173,17 +232,14 @@ class Battery:
         """Ask for what goes through compiled loops, which do not check their indices."""
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if model.vocabulary_.size == 8:
-                model.transform(np.ones((2, 8), int), t=model.covariates_.labels()[:2])
-                model.predict_time(np.ones((1, 8), int), n_draws=1)
-                model.perplexity(model.counts_ if model.heldout_ is None else None)
+            self.family.use(model)
 
 
 class RunBattery(Battery):
     """A run that was made longer and has not ended: a length, two checkpoints, no results."""
 
     def make(self):
-        fit(self.good, heldout=0.2, n_sweeps=3, n_draws=2, n_chains=1)
+        self.family.fit(self.good, n_sweeps=3, n_draws=2)
         tc.resume(self.good, n_sweeps=5)
         tc.resume(self.good, n_sweeps=6)
         for path in self.good.glob("results.*"):
@@ -209,19 +265,27 @@ def peak():
     return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def main(kind, n_attacks, seed):
-    """Attack that many times and say what came of it; the first failure ends it."""
-    with tempfile.TemporaryDirectory() as folder:
-        battery = {"model": Battery, "run": RunBattery}[kind](Path(folder))
-        tally = {}
-        for number in range(n_attacks):
+def main(kind, n_attacks, seed, family="topics", first=0):
+    """Attack that many times, say what came of it, and what no attack may bring about."""
+    faulthandler.register(signal.SIGPROF, chain=True)  # says where, before the process ends
+    tally, n_wrong = {}, 0
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        battery = {"model": Battery, "run": RunBattery}[kind](Path(folder), family)
+        for number in range(int(first), int(n_attacks)):
             attack = ATTACKS[number % len(ATTACKS)]
-            outcome = battery.attack(attack, seed * 10**7 + number)
+            try:
+                outcome = battery.attack(attack, int(seed) * 10**7 + number)
+            except Exception:
+                outcome, n_wrong = "wrong", n_wrong + 1
+                print(f"attack {number}:\n{traceback.format_exc()}", flush=True)
+                battery.limit = max(battery.limit, peak() + ALLOWANCE)
             key = (attack.__name__, outcome)
             tally[key] = tally.get(key, 0) + 1
-            if number % 5000 == 4999:
+            if number % 1000 == 999:
                 print(number + 1, tally, flush=True)
+    sys.exit(n_wrong > 0)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    main(*sys.argv[1:])  # python hostile.py run 100000 1 features

@@ -299,6 +299,13 @@ def test_a_damaged_checkpoint_falls_back_to_the_one_before(stopped, n_damaged):
         assert bits(tc.resume(stopped)) == bits(fit())
 
 
+def test_warnings_are_printable_in_python_too(stopped, tmp_path):
+    run = shutil.copytree(stopped, tmp_path / "run\x1b[2J\u202e")
+    with pytest.warns(UserWarning, match="has not finished") as seen:
+        tc.load(run)
+    assert all(str(warning.message).isprintable() for warning in seen)
+
+
 def test_a_damaged_draw_is_made_again(stopped):
     path = stopped / "draws" / "0-00010.json"
     path.write_bytes(path.read_bytes()[:-10])

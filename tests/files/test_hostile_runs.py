@@ -14,7 +14,7 @@ from thincrm.inference import run_log
 from thincrm.inference.schedule import Schedule
 from thincrm.models.loading import _open
 
-pytestmark = pytest.mark.filterwarnings("ignore:All .* topics")
+pytestmark = pytest.mark.filterwarnings("ignore:All .* (topics|features|clusters)")
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +27,15 @@ def test_attacks_on_a_run_that_goes_on(runs, attack):
     """Length and checkpoints too, and one more sweep from whatever was read."""
     outcomes = {runs.attack(attack, seed) for seed in range(60)}
     assert "read" in outcomes <= {"refused", "read"}
+
+
+@pytest.mark.parametrize("family", ["features", "clusters"])
+def test_attacks_on_runs_of_other_models(tmp_path, family):
+    """Each kind of damage, and one more sweep from whatever was read."""
+    other = RunBattery(tmp_path, family)
+    for attack in ATTACKS:
+        outcomes = {other.attack(attack, seed) for seed in range(25)}
+        assert "read" in outcomes <= {"refused", "read"}, attack.__name__
 
 
 def test_a_small_file_does_not_claim_many_chains():

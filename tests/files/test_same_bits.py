@@ -5,12 +5,13 @@ import pandas as pd
 import pytest
 import test_features
 import test_saving
+from hostile import fit_clusters
 from small_run import fit
 
 import thincrm as tc
 from thincrm.models.codec import codec
 
-pytestmark = pytest.mark.filterwarnings("ignore:All .* (topics|features)")
+pytestmark = pytest.mark.filterwarnings("ignore:All .* (topics|features|clusters)")
 
 
 def assert_same(found, wanted):
@@ -51,3 +52,12 @@ def test_tables_of_features(changes, tmp_path):
     loaded = tc.load(tmp_path / "run").impute(Y, t=t)
     for part, wanted in zip(loaded, model.impute(Y, t=t), strict=True):
         assert np.asarray(part).tobytes() == np.asarray(wanted).tobytes()
+
+
+@pytest.mark.parametrize("gates", ["shared", "weighted", "observation"])
+def test_tables_of_clusters(gates, tmp_path):
+    model = fit_clusters(tmp_path / "run", gates=gates, n_sweeps=12, n_draws=4)
+    tables = model.tables()
+    assert_in_order(model)
+    assert_same(tc.load(tmp_path / "run").tables(), tables)
+    assert_same(tc.resume(tmp_path / "run").tables(), tables)

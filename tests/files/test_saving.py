@@ -147,3 +147,20 @@ def test_only_empty_folders_are_written_to(tmp_path):
 def test_an_unfitted_model_cannot_be_saved(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
         tc.TopicModel().save(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b"])
+def test_what_is_no_name_is_one_sentence(tmp_path, name):
+    """Too long, or with a zero in it: Python and the system have other errors for each."""
+    path, model = tmp_path / name, fit(n_sweeps=2, n_draws=1, n_chains=1)
+    for use in (
+        lambda: tc.load(path),
+        lambda: tc.resume(path),
+        lambda: fit(path),
+        lambda: model.save(path),
+        lambda: model.to_csv(path),
+        lambda: tc.write_report(model, path),
+        lambda: tc.read_texts(path),
+    ):
+        with pytest.raises(InvalidInput, match="is no name of a file or folder"):
+            use()

@@ -43,6 +43,20 @@ def test_what_takes_long_is_told_while_it_does(said, monkeypatch):
     assert said.text == "thincrm: reading a.csv, 0 s so far ...\n"
 
 
+def test_every_stage_that_takes_long_is_told(said, monkeypatch):
+    """Also the one that began just after a line about the stage before it."""
+    monkeypatch.setattr(waiting, "_FIRST", 0.001)
+    monkeypatch.setattr(waiting, "_THEN", 1000.0)
+    with waiting.telling("reading a.csv"):
+        for stage in ("choosing words", "guessing first topics"):
+            assert said.wait(20)
+            said.clear()
+            waiting.now(stage)
+        assert said.wait(20)
+    told = [line.split(", ")[0].removeprefix("thincrm: ") for line in said.text.splitlines()]
+    assert told == ["reading a.csv", "choosing words", "guessing first topics"]
+
+
 def test_the_time_left_is_told_where_it_is_known(said, monkeypatch):
     ticking = SimpleNamespace(monotonic=lambda: ticking.at, at=100.0)
     monkeypatch.setattr(waiting, "time", ticking)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
@@ -19,6 +20,7 @@ from thincrm.cli.reproduce_commands import reproduce
 from thincrm.console.stopping import INTERRUPTED
 from thincrm.errors import CannotWrite, ThincrmError, in_shell
 from thincrm.files import now
+from thincrm.inference.interrupts import is_interrupt
 from thincrm.models.registry import command_modules
 from thincrm.printable import printable
 
@@ -65,11 +67,14 @@ class Sentences(TyperGroup):
                 said = os.strerror(error.errno) if error.errno else " ".join(str(error).split())
                 where = f": {error.filename}" if error.filename else ""
                 _fail(f"{said}{where}")
-                raise typer.Exit(_UNFINISHED) from error
+                named = error.errno == errno.ENAMETOOLONG and now().n_written == before
+                raise typer.Exit(_BAD_INPUT if named else _UNFINISHED) from error
             except MemoryError as error:
                 _fail("not enough memory: use fewer words, topics or draws.")
                 raise typer.Exit(_UNFINISHED) from error
-            except KeyboardInterrupt as error:
+            except (KeyboardInterrupt, SystemError) as error:
+                if not is_interrupt(error):  # which a compiled call may turn into another error
+                    raise
                 typer.secho("Interrupted: what was written before stays.", fg="red", err=True)
                 raise typer.Exit(INTERRUPTED) from error
 

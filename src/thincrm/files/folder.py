@@ -6,6 +6,7 @@ The folder that the user names may be a link of the user's own; below it none is
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import secrets
@@ -14,10 +15,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from thincrm.errors import CannotWrite, DamagedFile
+from thincrm.errors import CannotWrite, DamagedFile, InvalidInput
 from thincrm.files.operations import Handle, now
 
-__all__ = ["Content", "Folder"]
+__all__ = ["Content", "Folder", "refuse_name"]
 
 Content = bytes | Callable[[], Iterable[bytes]]  # of a file: all of it, or what yields its parts
 _LEFTOVER = re.compile(r"\.tmp-[0-9a-f]{16}")
@@ -34,6 +35,8 @@ class Folder:
 
     def __init__(self, path: str | os.PathLike[str], _parent: Folder | None = None) -> None:
         self.path = Path(path)
+        if _parent is None:
+            refuse_name(self.path)
         self._parent, self._handle = _parent, None  # type: Folder | None, Handle | None
 
     def inner(self, *names: str) -> Folder:
@@ -165,6 +168,17 @@ class Folder:
 def is_leftover(name: str) -> bool:
     """Tell whether a name is one that half-written files have."""
     return _LEFTOVER.fullmatch(name) is not None
+
+
+def refuse_name(path: Path) -> None:
+    """Refuse what the system does not take for a name: too long, or with a zero in it."""
+    try:
+        path.lstat()
+    except ValueError as error:
+        raise InvalidInput(f"{path} is no name of a file or folder ({error}).") from error
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InvalidInput(f"{path} is no name of a file or folder: it is too long.") from error
 
 
 def _is_a_link(path: Path) -> str:

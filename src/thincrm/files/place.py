@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 from thincrm.errors import InvalidInput
-from thincrm.files.folder import Content, Folder
+from thincrm.files.folder import Content, Folder, refuse_name
 
 __all__ = ["folder_at", "make_folder", "refuse_place", "write_file"]
 
@@ -27,9 +27,9 @@ def write_file(path: str | os.PathLike[str], data: Content) -> Path:
 
 def make_folder(path: str | os.PathLike[str]) -> Path:
     """Make a folder, and those above it, unless it is there."""
+    folder = folder_at(Path(path))
     if Path(path).is_file():
         raise InvalidInput(f"The folder {path} cannot be made: it is a file.")
-    folder = folder_at(Path(path))
     for part in folder.lineage():
         part.make()
     return folder.path
@@ -37,10 +37,11 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
 
 def refuse_place(path: Path) -> None:
     """Refuse a name that is no file to write: a folder, a device, a linked folder of a run."""
+    refuse_name(path)
     folder_at(path.parent).is_there()  # a link in a run is refused here
     try:
         found = path.stat()
-    except (OSError, ValueError):
+    except OSError:
         return
     if stat.S_ISDIR(found.st_mode):
         raise InvalidInput(f"{path} is a folder: name a file.")

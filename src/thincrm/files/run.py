@@ -232,9 +232,9 @@ def refuse_taken(path: Path, *, ours: bool = False) -> None:
 
     Who is at work on a run that has not finished is said, unless its lock is `ours`.
     """
+    folder = Folder(path)
     if path.exists() and not path.is_dir():
         raise InvalidInput(f"{path} is a file: pass the name of a folder.")
-    folder = Folder(path)
     strange = _strange(folder)  # first: a run that begins meanwhile has its settings by then
     if has_record(folder, "results"):
         raise InvalidInput(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["Interrupts"]
+__all__ = ["Interrupts", "is_interrupt"]
 
 
 class Interrupts:
@@ -48,10 +48,13 @@ class Interrupts:
 
     def caused(self, error: BaseException | None) -> bool:
         """Tell whether an error is an interrupt, or what a compiled call made of one."""
-        if isinstance(error, SystemError) and self._wished:
+        return is_interrupt(error) or (isinstance(error, SystemError) and self._wished)
+
+
+def is_interrupt(error: BaseException | None) -> bool:
+    """Tell whether an error is an interrupt, or came of one."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
             return True
-        while error is not None:
-            if isinstance(error, KeyboardInterrupt):
-                return True
-            error = error.__cause__ or error.__context__
-        return False
+        error = error.__cause__ or error.__context__
+    return False

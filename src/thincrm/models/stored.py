@@ -40,6 +40,7 @@ from thincrm.inference.schedule import Length, Schedule
 from thincrm.models.codec import codec
 from thincrm.models.file_checks import check_covariates, check_like, check_params
 from thincrm.ports import Engine, Problem
+from thincrm.printable import printable
 
 __all__ = ["StoredModel"]
 
@@ -282,7 +283,8 @@ class StoredModel:
             if n_draws and not done:
                 warnings.warn(
                     Sentence(
-                        f"The run in {folder.path} has not finished: {n_draws} draws, "
+                        f"The run in {printable(str(folder.path))} has not finished: "
+                        f"{n_draws} draws, "
                         f"{how_far([place.sweep for place in places], schedule)}. ",
                         resume_call(folder.path),
                         " goes on with it.",

@@ -14,7 +14,8 @@ from thincrm.printable import printable
 
 __all__ = ["now", "span", "telling"]
 
-_FIRST, _THEN = 2.0, 30.0  # seconds of silence
+_FIRST, _THEN = 2.0, 30.0  # seconds that a stage lasts before its first line, and the next
+_LOOK = 0.5  # seconds between two looks at the stage
 
 
 @dataclass(slots=True)
@@ -40,18 +41,23 @@ _stage: ContextVar[_Stage | None] = ContextVar("stage", default=None)
 
 @contextmanager
 def telling(what: str, *, quiet: bool = False) -> Iterator[None]:
-    """Say what is going on if it still is after two seconds, and every half minute from there."""
+    """Say what is going on if it still is after two seconds, and every half minute from there.
+
+    The same holds of every stage that the work comes to (`now`).
+    """
     if quiet:
         yield
         return
     done, stage = threading.Event(), _Stage(what, time.monotonic())
 
     def tell() -> None:
-        wait = _FIRST
-        while not done.wait(wait):
-            sys.stderr.write(stage.line())
-            sys.stderr.flush()
-            wait = _THEN
+        told, due = None, 0.0
+        while not done.wait(min(_FIRST, _LOOK)):
+            since = stage.since
+            if time.monotonic() >= (due if since == told else since + _FIRST):
+                sys.stderr.write(stage.line())
+                sys.stderr.flush()
+                told, due = since, time.monotonic() + _THEN
 
     teller = threading.Thread(target=tell, daemon=True)
     token = _stage.set(stage)
@@ -71,7 +77,7 @@ def now(what: str, share: Callable[[], float] | None = None) -> None:
     """
     stage = _stage.get()
     if stage is not None:
-        stage.what, stage.since, stage.share = what, time.monotonic(), share
+        stage.what, stage.share, stage.since = what, share, time.monotonic()
 
 
 def span(seconds: float) -> str:

@@ -23,6 +23,7 @@ def test_a_bomb_takes_twice_its_size_and_200_mb_at_most(name, tmp_path):
     child = [sys.executable, str(Path(bombs.__file__)), str(path)]
     done = subprocess.run(child, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert bombs.SAID[name[0]] in done.stdout
 
 
 def test_columns_are_looked_up_once_each(tmp_path, monkeypatch):

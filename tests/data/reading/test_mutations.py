@@ -49,6 +49,7 @@ def too_long(*_):
 
 def attack(name, count, folder):
     """Return what went wrong in `count` mutations of a file: the seed of each, and what."""
+    bombs.forget_peak()
     before, path, wrong = bombs.peak_mb(), folder / name, []
     signal.signal(signal.SIGALRM, too_long)
     for number in range(count):

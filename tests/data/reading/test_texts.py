@@ -122,6 +122,15 @@ def test_bad_rows_of_jsonl(line, why, tmp_path):
     assert tc.read_texts(path, date="date", skip_bad=True).skipped == 1
 
 
+def test_an_empty_text_keeps_its_place(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,date\nwar,1862\n,1863\npeace,1864\n")
+    found = tc.read_texts(path, date="date")
+    assert found.texts == ["war", "", "peace"]
+    assert found.t.tolist() == [1862, 1863, 1864]
+    assert found.skipped == 0
+
+
 def test_bad_rows_of_parquet(tmp_path):
     frame = pd.DataFrame({"text": ["a", None], "date": ["1862", "1863"]})
     path = write(tmp_path / "a.parquet", frame)
@@ -148,6 +157,7 @@ def test_bad_rows_of_parquet(tmp_path):
             "it is cut short or damaged",
         ),
         ("a.csv", b"text\n" + b"a" * (2**24 + 1), "line 2 is longer than 16 MiB"),
+        ("a.csv", b"a," * 100_001 + b"\n1\n", "line 1 names 100002 columns: are its lines ended"),
         (
             "a.csv.gz",
             gzip.compress(b"text\n" + (b"a" * 2**20 + b"\n") * 65, mtime=0),
@@ -165,7 +175,7 @@ def test_a_file_of_no_use_is_one_sentence(name, content, why, tmp_path):
 def test_what_is_not_there(tmp_path):
     with pytest.raises(InvalidInput, match="does not exist"):
         tc.read_texts(tmp_path / "no.csv")
-    with pytest.raises(InvalidInput, match="does not exist"):
+    with pytest.raises(InvalidInput, match="is no name of a file or folder"):
         tc.read_texts("a\0b.csv")
     with pytest.raises(InvalidInput, match="metadata goes with a folder"):
         tc.read_texts(write(tmp_path / "a.csv"), "body", metadata=tmp_path / "b.csv")

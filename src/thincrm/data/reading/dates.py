@@ -123,7 +123,8 @@ def _parse(value: object, form: str | None) -> tuple[datetime.datetime, bool]:
             return datetime.datetime.fromisoformat(value), False
         except ValueError:
             pass
-    text = " ".join(str(value).split())
+    said = str(value)
+    text = " ".join(said.split()) if len(said) < 10 * _MOST_LETTERS else said
     if not text:
         raise ValueError("the date is missing")
     if len(text) > _MOST_LETTERS:

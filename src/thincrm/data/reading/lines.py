@@ -17,7 +17,7 @@ __all__ = ["MOST_BYTES", "UTF8", "check_encoding", "check_file", "lines", "shown
 UTF8 = "utf-8"
 
 MOST_BYTES = 16 * 2**20  # of a line: a text that is longer is a mistake, or an attack
-_LOOK = 1000  # lines between two looks at how far the reading is
+_LOOK = 1000  # lines between two looks at how far the reading is; letters of what is shown
 _GZIP = b"\x1f\x8b"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -120,7 +120,8 @@ def words_of(path: str | Path) -> list[str]:
 def shown(value: object) -> str:
     """Return a value as one short line of printable text."""
     try:
-        text = " ".join(repr(value).split())
+        text = repr(value[:_LOOK] if isinstance(value, str) else value)
+        text = " ".join(text[:_LOOK].split())  # millions of words may be in one cell
     except RecursionError:
         text = f"a {type(value).__name__} of many layers"
     return text if len(text) <= 60 else f"{text[:57]}..."

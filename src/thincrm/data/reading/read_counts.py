@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter as Tally
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -23,6 +23,7 @@ from thincrm.errors import InvalidInput, InvalidType
 __all__ = ["Counts", "is_counts", "read_counts", "same_words"]
 
 _MOST = 2**31 - 1  # of a word's number and of a count
+_START = 1000  # letters of a line that tell what it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,8 @@ def is_counts(path: Path) -> bool:
     name = path.name.lower().removesuffix(".gz")
     if name.endswith(".txt"):
         first = next(lines(path), "").strip()
-        return first.startswith("%%MatrixMarket") or bool(re.fullmatch(r"\d+( \d+:\d+)*", first))
+        start = first if len(first) < _START else first[:_START].rpartition(" ")[0]
+        return start.startswith("%%MatrixMarket") or bool(re.fullmatch(r"\d+( \d+:\d+)*", start))
     return name.endswith((".mtx", ".npz", ".ldac", ".dat"))
 
 
@@ -138,22 +140,23 @@ def _read_file(path: Path, n_words: int | None) -> Any:
 
 def _read_ldac(path: Path, n_words: int | None) -> Any:
     """Read lines `N word:count word:count ...`, a document each, words from 0."""
+    bags = (_bag(f"{path.name}, line {i}", line) for i, line in enumerate(lines(path), 1))
+    return _bags(bags, n_words, f"{path.name}, line ", 1)
 
-    def bags() -> Iterable[list[tuple[int, int]]]:
-        for number, line in enumerate(lines(path), 1):
-            cells = line.split()
-            try:
-                size = _whole(cells[0]) if cells else 0
-                bag = [_pair(cell) for cell in cells[1:]]
-            except ValueError as error:
-                raise InvalidInput(f"{path.name}, line {number}: {error}.") from error
-            if size != len(bag):
-                raise InvalidInput(
-                    f"{path.name}, line {number}: {size} words are announced and {len(bag)} follow."
-                )
-            yield bag
 
-    return _bags(bags(), n_words, f"{path.name}, line ", 1)
+def _bag(place: str, line: str) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of a line one by one: there may be millions."""
+    cells = (found[0] for found in re.finditer(r"\S+", line))
+    follow = 0
+    try:
+        size = _whole(next(cells, "0"))
+        for cell in cells:
+            follow += 1
+            yield _pair(cell)
+    except ValueError as error:
+        raise InvalidInput(f"{place}: {error}.") from error
+    if size != follow:
+        raise InvalidInput(f"{place}: {size} words are announced and {follow} follow.")
 
 
 def _pair(cell: str) -> tuple[int, int]:
@@ -180,6 +183,8 @@ def _bags(
             for word, count in bag:
                 words.append(_int(word, n_words))
                 counts.append(_int(count, None))
+        except InvalidInput:
+            raise
         except (TypeError, ValueError, OverflowError) as error:
             raise InvalidInput(
                 f"{place}{number}: a document is (word, count) pairs of whole numbers from 0, "

@@ -19,6 +19,7 @@ from thincrm.data.reading.lines import UTF8, shown
 from thincrm.data.reading.many_files import is_pattern, rows_of_all
 from thincrm.data.reading.rows import Row, Tally, rows
 from thincrm.errors import InvalidInput, Sentence, either, sentence_of
+from thincrm.files.folder import refuse_name
 
 __all__ = ["TextStream", "Texts", "number_in", "plain", "read_texts"]
 
@@ -121,6 +122,7 @@ class TextStream:
         names = [covariates] if isinstance(covariates, str) else list(covariates)
         wanted = [name for name in dict.fromkeys([date, *names]) if name is not None]
         where = Path(path)
+        refuse_name(where)
         if where.is_dir():
             text = _IN_FOLDER
             self._rows = file_rows(where, wanted, metadata, encoding)

@@ -28,7 +28,7 @@ _COLUMNS = ("document", "word", "count")
 def read_market(path: Path) -> Any:
     """Read a sparse MatrixMarket file: %%MatrixMarket matrix coordinate integer|real general."""
     source, number = lines(path), 1
-    banner = next(source).lower().split()[1:]
+    banner = next(source)[:_MOST_LETTERS].lower().split()[1:]
     known = ("matrix", "coordinate"), ("integer", "real", "pattern"), "general"
     if len(banner) != 4 or (banner[0], banner[1]) != known[0] or banner[2] not in known[1]:
         raise InvalidInput(
@@ -47,7 +47,7 @@ def read_market(path: Path) -> Any:
             size = line
             break
     names = ("document", "word") if banner[2] == "pattern" else _COLUMNS
-    return _read(path, source, number, _sizes(path, number, size.split()), names)
+    return _read(path, source, number, _sizes(path, number, size.split(None, 3)), names)
 
 
 def read_uci(path: Path) -> Any:
