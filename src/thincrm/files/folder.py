@@ -19,7 +19,8 @@ from thincrm.files.operations import Handle, now
 
 __all__ = ["Content", "Folder"]
 
-Content = bytes | Callable[[], Iterable[bytes]]  # of a file: all of it, or what yields its parts
+Bytes = bytes | memoryview
+Content = bytes | Callable[[], Iterable[Bytes]]  # of a file: all of it, or what yields its parts
 _LEFTOVER = re.compile(r"\.tmp-[0-9a-f]{16}")
 
 
