@@ -17,7 +17,7 @@ from pathlib import Path
 from thincrm.errors import CannotWrite, DamagedFile
 from thincrm.files.operations import Handle, now
 
-__all__ = ["Content", "Folder"]
+__all__ = ["Bytes", "Content", "Folder"]
 
 Bytes = bytes | memoryview
 Content = bytes | Callable[[], Iterable[Bytes]]  # of a file: all of it, or what yields its parts

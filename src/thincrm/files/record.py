@@ -20,7 +20,7 @@ import safetensors.numpy
 from safetensors import SafetensorError
 
 from thincrm.errors import CannotWrite, DamagedFile, InvalidInput
-from thincrm.files.folder import Folder
+from thincrm.files.folder import Bytes, Folder
 from thincrm.files.tree import Json
 
 __all__ = ["FORMAT_VERSION", "Record", "has_record", "read_record", "write_record"]
@@ -72,7 +72,7 @@ def write_record(
         found = sorted(arrays.items(), key=lambda item: -item[1].itemsize)  # so each is aligned
         plain = {key: _plain(key, value) for key, value in found}
         values = (value.reshape(-1).view(np.uint8).data for value in plain.values())
-        parts = [_header(plain), *values]
+        parts: list[Bytes] = [_header(plain), *values]
         if len(parts[0]) - 8 > _MOST_TEXT:
             raise InvalidInput(f"{kind} has too many arrays to be kept in a file ({len(plain)}).")
         digest = hashlib.sha256()
