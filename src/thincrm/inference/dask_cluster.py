@@ -79,9 +79,8 @@ def connected(address: str | None) -> Iterator[Client | None]:
 
 def _check_certificates(address: str) -> None:
     """Refuse an address that needs certificates where there are none: Dask would hang."""
-    import dask  # noqa: PLC0415 - an extra
-
-    if address.startswith("tls:") and dask.config.get("distributed.comm.tls.client.cert") is None:
+    known = _distributed().Security().get_connection_args("client")
+    if address.startswith("tls:") and known["ssl_context"] is None:
         raise InvalidInput(
             f"{address} needs certificates, and Dask knows of none here: name them in "
             "~/.config/dask/distributed.yaml, under distributed.comm.tls."
