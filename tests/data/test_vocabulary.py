@@ -1,11 +1,21 @@
 """Words chosen by count, by documents, by what they tell; stop words; phrases; files."""
 
+import random
+import re
+
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 import thincrm as tc
-from thincrm.data.vocabulary import choose_words, count_words, most_telling, stop_words
+from thincrm.data.vocabulary import (
+    HYPHENED,
+    WORD,
+    choose_words,
+    count_words,
+    most_telling,
+    stop_words,
+)
 from thincrm.errors import InvalidInput, InvalidType
 from thincrm.models.topics.text_sources import plain_vectorizer
 
@@ -129,3 +139,10 @@ def test_texts_are_cut_once_with_the_same_counts(options, monkeypatch):
     chosen = choose_words(texts, **options).fit(texts)
     assert chosen.vocabulary_ == vectorizer.vocabulary_
     assert chosen.get_params() == vectorizer.get_params()
+
+
+def test_words_are_two_letters_or_more_or_have_hyphens():
+    plain, rng = re.compile(HYPHENED + r"|\b[^\W\d_]{2,}\b"), random.Random(0)
+    for _ in range(5000):
+        text = "".join(rng.choice("abé--- 2_'ßあ.\n") for _ in range(rng.randrange(1, 14)))
+        assert re.findall(WORD, text) == plain.findall(text)

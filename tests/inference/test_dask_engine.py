@@ -265,6 +265,14 @@ def test_a_scheduler_that_is_not_there(address, monkeypatch):
         pass
 
 
+def test_an_encrypted_address_without_certificates():
+    with (
+        pytest.raises(InvalidInput, match=r"tls://127.0.0.1:9 needs certificates"),
+        connected("tls://127.0.0.1:9"),
+    ):
+        pass
+
+
 def test_what_is_no_client_is_refused():
     with pytest.raises(InvalidType, match=r"client must be a dask.distributed.Client"):
         fit("topics", client="tcp://127.0.0.1:8786")

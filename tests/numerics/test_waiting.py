@@ -19,7 +19,10 @@ class Said(threading.Event):
 
     def __init__(self):
         super().__init__()
-        self.text = ""
+        self.text, self.is_terminal = "", False
+
+    def isatty(self):
+        return self.is_terminal
 
     def write(self, text):
         self.text += text
@@ -57,6 +60,20 @@ def test_every_stage_that_takes_long_is_told(said, monkeypatch):
     assert told == ["reading a.csv", "choosing words", "guessing first topics"]
 
 
+def test_a_terminal_has_one_line_that_moves_and_goes(said, monkeypatch):
+    monkeypatch.setattr(waiting, "_FIRST", 0.001)
+    monkeypatch.setattr(waiting, "_MOVES", 0.001)
+    monkeypatch.setenv("COLUMNS", "50")
+    said.is_terminal = True
+    with waiting.telling("reading a.csv"):
+        for _ in range(3):
+            assert said.wait(60)
+            said.clear()
+    line, *others = said.text.split("\r")
+    assert line == f"{'thincrm: reading a.csv, 0 s so far ...':49}"
+    assert others[-3:] == [line, " " * 49, ""]
+
+
 def test_the_time_left_is_told_where_it_is_known(said, monkeypatch):
     ticking = SimpleNamespace(monotonic=lambda: ticking.at, at=100.0)
     monkeypatch.setattr(waiting, "time", ticking)
@@ -65,11 +82,11 @@ def test_the_time_left_is_told_where_it_is_known(said, monkeypatch):
     try:
         waiting.now("counting words", lambda: 0.25)
         ticking.at = 130.0
-        assert stage.line() == "thincrm: counting words, 25 %, 1:30 min left ...\n"
+        assert stage.line() == "thincrm: counting words, 25 %, 1:30 min left ..."
         waiting.now("reading a\x1b.csv")
-        assert stage.line() == "thincrm: reading a\\x1b.csv, 0 s so far ...\n"
+        assert stage.line() == "thincrm: reading a\\x1b.csv, 0 s so far ..."
         waiting.now("choosing words")
-        assert stage.line() == "thincrm: choosing words, 0 s so far ...\n"
+        assert stage.line() == "thincrm: choosing words, 0 s so far ..."
     finally:
         waiting._stage.reset(token)
     waiting.now("what nobody tells of")

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from thincrm.data.npz import load_matrix
+from thincrm.data.on_disk import DiskArray, is_on_disk, let_go
 from thincrm.errors import InvalidInput, InvalidType, check_between
 from thincrm.numerics.arrays import Bool, Int, Seed, as_generator
 
@@ -33,6 +34,8 @@ __all__ = [
 ]
 
 _MOST = 2**31 - 1
+_BLOCK = 2**22  # cells at a time
+_NOTHING = np.zeros(0)
 CountMatrix: TypeAlias = "sparse.csr_array[np.int64, tuple[int, int]]"  # checked
 CountsLike: TypeAlias = "ArrayLike | pd.DataFrame | sparse.sparray | sparse.spmatrix | SparseABC"
 
@@ -93,7 +96,8 @@ def as_counts(X: CountsLike, name: str = "X") -> CountMatrix:
         )
     _refuse_kind(table.dtype, name)
     if is_sparse and table.dtype.kind in "biu":
-        table = table.astype(np.int64)  # where duplicates are summed a small type would wrap
+        # where duplicates are summed a small type would wrap; what is on disk stays there
+        table = table.astype(np.int64, copy=not is_on_disk(getattr(table, "data", _NOTHING)))
     matrix = sparse.csr_array(table)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()  # the caller's own arrays stay as they are
@@ -114,7 +118,8 @@ def as_counts(X: CountsLike, name: str = "X") -> CountMatrix:
             "is not a whole number; counts are what a topic model explains",
         )
     matrix = matrix.astype(np.int64, copy=False)
-    matrix.eliminate_zeros()
+    if not matrix.data.all():
+        matrix.eliminate_zeros()
     return matrix
 
 
@@ -163,11 +168,21 @@ def load_counts(path: Path) -> CountMatrix:
 
 
 def tokens(counts: CountMatrix) -> Tokens:
-    """Return the tokens of checked counts, in the order of rows and columns."""
+    """Return the tokens of checked counts, in the order of rows and columns.
+
+    Of counts that are on disk the tokens are there too.
+    """
     length: Int = np.asarray(counts.sum(axis=1)).reshape(-1)
     start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
-    word = np.repeat(counts.indices.astype(np.int32), counts.data)
-    return Tokens(start, word, int(counts.shape[1]))
+    n_words = int(counts.shape[1])
+    if not is_on_disk(counts.data):
+        return Tokens(start, np.repeat(counts.indices.astype(np.int32), counts.data), n_words)
+    word = DiskArray(np.int32)
+    for first in range(0, counts.nnz, _BLOCK):
+        part = slice(first, first + _BLOCK)
+        word.append(np.repeat(counts.indices[part].astype(np.int32), counts.data[part]))
+    let_go(counts.data, counts.indices)
+    return Tokens(start, word.mapped(), n_words)
 
 
 def split_words(

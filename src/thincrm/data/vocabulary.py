@@ -24,7 +24,8 @@ from thincrm.numerics.waiting import now
 __all__ = ["HYPHENED", "WORD", "choose_words", "count_words", "most_telling", "stop_words"]
 
 HYPHENED = r"(?u)\b[^\W\d_]+(?:-[^\W\d_]+)+\b"  # co-operation, e-mail: letters of any script
-WORD = HYPHENED + r"|\b[^\W\d_]{2,}\b"  # or two letters or more
+# HYPHENED, or two letters or more: as one pattern that looks at a letter once
+WORD = r"(?u)\b[^\W\d_](?:[^\W\d_]+(?:-[^\W\d_]+)*|(?:-[^\W\d_]+)+)\b"
 
 _CONTRACTIONS = tuple(  # what is left of we've, don't, ... where words are letters
     "ain aren couldn didn doesn don hadn hasn haven isn ll shouldn ve wasn weren wouldn".split()

@@ -18,9 +18,10 @@ from pathlib import Path
 from thincrm.errors import CannotWrite, DamagedFile, InvalidInput
 from thincrm.files.operations import Handle, now
 
-__all__ = ["Content", "Folder", "refuse_name"]
+__all__ = ["Bytes", "Content", "Folder", "refuse_name"]
 
-Content = bytes | Callable[[], Iterable[bytes]]  # of a file: all of it, or what yields its parts
+Bytes = bytes | memoryview
+Content = bytes | Callable[[], Iterable[Bytes]]  # of a file: all of it, or what yields its parts
 _LEFTOVER = re.compile(r"\.tmp-[0-9a-f]{16}")
 
 

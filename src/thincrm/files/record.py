@@ -20,7 +20,7 @@ import safetensors.numpy
 from safetensors import SafetensorError
 
 from thincrm.errors import CannotWrite, DamagedFile, InvalidInput
-from thincrm.files.folder import Folder
+from thincrm.files.folder import Bytes, Folder
 from thincrm.files.tree import Json
 
 __all__ = ["FORMAT_VERSION", "Record", "has_record", "read_record", "write_record"]
@@ -28,7 +28,10 @@ __all__ = ["FORMAT_VERSION", "Record", "has_record", "read_record", "write_recor
 FORMAT_VERSION = 1
 _MOST_TEXT = 2**20  # bytes of a manifest, and of the header of a file of arrays
 _MOST_BYTES = 2**62
-_KINDS = ("bool", "int8", "int16", "int32", "int64", "uint8", "float32", "float64")
+_KINDS = {  # as numpy and as files call them
+    "bool": "BOOL", "int8": "I8", "int16": "I16", "int32": "I32", "int64": "I64", "uint8": "U8",
+    "float32": "F32", "float64": "F64",
+}  # fmt: skip
 _KEYS = {"format", "format_version", "library", "kind", "run", "content", "arrays", "checksum"}
 _ARRAY_KEYS = {"file", "size", "sha256", "tensors"}
 
@@ -66,17 +69,22 @@ def write_record(
         "arrays": None,
     }
     if arrays:
-        plain = {key: _plain(key, value) for key, value in arrays.items()}
-        data = safetensors.numpy.save(plain)
-        if int.from_bytes(data[:8], "little") > _MOST_TEXT:
+        found = sorted(arrays.items(), key=lambda item: -item[1].itemsize)  # so each is aligned
+        plain = {key: _plain(key, value) for key, value in found}
+        values = (value.reshape(-1).view(np.uint8).data for value in plain.values())
+        parts: list[Bytes] = [_header(plain), *values]
+        if len(parts[0]) - 8 > _MOST_TEXT:
             raise InvalidInput(f"{kind} has too many arrays to be kept in a file ({len(plain)}).")
+        digest = hashlib.sha256()
+        for part in parts:
+            digest.update(part)
         manifest["arrays"] = {
             "file": f"{name}.safetensors",
-            "size": len(data),
-            "sha256": hashlib.sha256(data).hexdigest(),
+            "size": sum(map(len, parts)),
+            "sha256": digest.hexdigest(),
             "tensors": {key: [str(value.dtype), *value.shape] for key, value in plain.items()},
         }
-        folder.write(f"{name}.safetensors", data)
+        folder.write(f"{name}.safetensors", lambda: parts)
     checksum = _checksum(manifest)
     text = json.dumps(manifest | {"checksum": checksum}, indent=1, allow_nan=False)
     if len(text) > _MOST_TEXT:
@@ -94,6 +102,18 @@ def _plain(key: str, value: np.ndarray) -> np.ndarray:
     if str(value.dtype) not in _KINDS or value.ndim == 0:
         raise InvalidInput(f"{key} cannot be kept in a file: it is an array of {value.dtype}.")
     return np.ascontiguousarray(value)
+
+
+def _header(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Return how a file of arrays begins: safetensors would have all of them in memory again."""
+    found, end = {}, 0
+    for key, value in arrays.items():
+        first, end = end, end + value.nbytes
+        kind = _KINDS[str(value.dtype)]
+        found[key] = {"dtype": kind, "shape": list(value.shape), "data_offsets": [first, end]}
+    text = json.dumps(found, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text
 
 
 def _checksum(manifest: dict[str, object]) -> str:

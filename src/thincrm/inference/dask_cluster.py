@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from thincrm.errors import InvalidInput, InvalidType, Sentence, ThincrmError, either
+from thincrm.numerics.waiting import telling
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -63,8 +64,10 @@ def connected(address: str | None) -> Iterator[Client | None]:
         yield None
         return
     kind = _distributed().Client
+    _check_certificates(address)
     try:
-        client = kind(address, timeout=_SECONDS, set_as_default=False)
+        with telling(f"looking for the scheduler at {address}"):
+            client = kind(address, timeout=_SECONDS, set_as_default=False)
     except (TimeoutError, OSError, ValueError, TypeError) as error:
         raise InvalidInput(
             f"There is no Dask scheduler at {address!r}: start one with 'dask scheduler', and pass "
@@ -72,6 +75,16 @@ def connected(address: str | None) -> Iterator[Client | None]:
         ) from error
     with client:
         yield client
+
+
+def _check_certificates(address: str) -> None:
+    """Refuse an address that needs certificates where there are none: Dask would hang."""
+    known = _distributed().Security().get_connection_args("client")
+    if address.startswith("tls:") and known["ssl_context"] is None:
+        raise InvalidInput(
+            f"{address} needs certificates, and Dask knows of none here: name them in "
+            "~/.config/dask/distributed.yaml, under distributed.comm.tls."
+        )
 
 
 @contextmanager

@@ -127,7 +127,7 @@ class DaskEngine:
         add: of results that add up exactly, so that each worker sends one.
         """
         if len(shards) == 1:
-            return self._here.map(work, shards, self.fetch(local), message)
+            return self._here.map(work, shards, self.fetch(local), message, add)
         new: Any  # locals are what the engine takes for them
         with in_sentences(), _large_tasks():
             new, results = self._submit(shards, local, _packed((work, message, add)))

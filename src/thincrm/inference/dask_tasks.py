@@ -10,6 +10,7 @@ from importlib.metadata import version
 from typing import Any
 
 from thincrm.errors import InvalidInput
+from thincrm.inference.engine import map_here
 from thincrm.numerics.threads import using_threads
 
 __all__ = ["new_of", "result_of", "step", "unpacked", "versions_here"]
@@ -39,9 +40,7 @@ def step(versions: str, sent: bytes, shards: tuple[object, ...], local: object) 
     with _alone, using_threads(worker.state.nthreads):
         work, message, add = pickle.loads(sent)
         own: Any = pickle.loads(local) if isinstance(local, bytes) else local
-        done = [work(shard, one, message) for shard, one in zip(shards, own, strict=True)]
-        results = [result for _, result in done]
-        return tuple(new for new, _ in done), results if add is None else [add(results)]
+        return map_here(work, shards, own, message, add)
 
 
 def _check_versions(address: str, versions: str) -> None:

@@ -10,13 +10,41 @@ from typing import TypeVar
 
 from thincrm.numerics.threads import using_threads
 
-__all__ = ["Serial", "Threads"]
+__all__ = ["Serial", "Threads", "map_here"]
 
 S = TypeVar("S")
 L = TypeVar("L")
 M = TypeVar("M")
 N = TypeVar("N")
 R = TypeVar("R")
+
+
+_TOGETHER = 4  # results that are held before they are added up
+
+
+def map_here(
+    work: Callable[[S, L, M], tuple[N, R]],
+    shards: Sequence[S],
+    local: Sequence[L],
+    message: M,
+    add: Callable[[Sequence[R]], R] | None = None,
+) -> tuple[tuple[N, ...], list[R]]:
+    """Return work(shard, local, message) of every shard: the new locals, and the results.
+
+    add: of results that add up exactly: there is one then, and never many at a time.
+    """
+    new, results = [], list[R]()
+    for shard, own in zip(shards, local, strict=True):
+        fresh, result = work(shard, own, message)
+        new.append(fresh)
+        results.append(result)
+        if hasattr(shard, "let_go"):
+            shard.let_go()
+        if add is not None and len(results) == _TOGETHER:
+            results = [add(results)]
+    if add is not None and len(results) > 1:
+        results = [add(results)]
+    return tuple(new), results
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +80,9 @@ class Threads:
     ) -> tuple[tuple[N, ...], list[R]]:
         """Return work(shard, local, message) of every shard: the new locals, and the results.
 
-        add: is not asked for, as all results are here.
+        add: of results that add up exactly, so that there is one.
         """
-        done = [work(shard, own, message) for shard, own in zip(shards, local, strict=True)]
-        return tuple(new for new, _ in done), [result for _, result in done]
+        return map_here(work, shards, local, message, add)
 
     def fetch(self, local: Sequence[L]) -> tuple[L, ...]:
         """Return the locals: they are here."""

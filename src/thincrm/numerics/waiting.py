@@ -1,7 +1,12 @@
-"""A word on standard error where work takes long before there is progress to show."""
+"""A word on standard error where work takes long before there is progress to show.
+
+On a terminal it is one line that changes every second and goes at the end; elsewhere it is a line
+after two seconds and every half minute.
+"""
 
 from __future__ import annotations
 
+import shutil
 import sys
 import threading
 import time
@@ -15,6 +20,7 @@ from thincrm.printable import printable
 __all__ = ["now", "span", "telling"]
 
 _FIRST, _THEN = 2.0, 30.0  # seconds that a stage lasts before its first line, and the next
+_MOVES = 1.0  # seconds that a line on a terminal stays as it is
 _LOOK = 0.5  # seconds between two looks at the stage
 
 
@@ -31,9 +37,9 @@ class _Stage:
         done = 0.0 if self.share is None else self.share()
         what = printable(self.what)  # it may name a file of a stranger's
         if done <= 0.0:
-            return f"thincrm: {what}, {so_far:.0f} s so far ...\n"
+            return f"thincrm: {what}, {so_far:.0f} s so far ..."
         left = span(so_far * (1.0 - done) / done)
-        return f"thincrm: {what}, {100 * done:.0f} %, {left} left ...\n"
+        return f"thincrm: {what}, {100 * done:.0f} %, {left} left ..."
 
 
 _stage: ContextVar[_Stage | None] = ContextVar("stage", default=None)
@@ -41,7 +47,7 @@ _stage: ContextVar[_Stage | None] = ContextVar("stage", default=None)
 
 @contextmanager
 def telling(what: str, *, quiet: bool = False) -> Iterator[None]:
-    """Say what is going on if it still is after two seconds, and every half minute from there.
+    """Say what is going on if it still is after two seconds, and from there on.
 
     The same holds of every stage that the work comes to (`now`).
     """
@@ -49,15 +55,20 @@ def telling(what: str, *, quiet: bool = False) -> Iterator[None]:
         yield
         return
     done, stage = threading.Event(), _Stage(what, time.monotonic())
+    moves = sys.stderr.isatty()
 
     def tell() -> None:
-        told, due = None, 0.0
+        told, due, width = None, 0.0, 0
         while not done.wait(min(_FIRST, _LOOK)):
             since = stage.since
-            if time.monotonic() >= (due if since == told else since + _FIRST):
-                sys.stderr.write(stage.line())
-                sys.stderr.flush()
-                told, due = since, time.monotonic() + _THEN
+            if time.monotonic() < (due if since == told or width else since + _FIRST):
+                continue
+            told, due = since, time.monotonic() + (_MOVES if moves else _THEN)
+            if moves:
+                width = shutil.get_terminal_size().columns - 1
+            _write(f"{stage.line()[:width]:{width}}\r" if moves else f"{stage.line()}\n")
+        if width:
+            _write(f"{'':{width}}\r")
 
     teller = threading.Thread(target=tell, daemon=True)
     token = _stage.set(stage)
@@ -68,6 +79,11 @@ def telling(what: str, *, quiet: bool = False) -> Iterator[None]:
         _stage.reset(token)
         done.set()
         teller.join()
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
 
 
 def now(what: str, share: Callable[[], float] | None = None) -> None:

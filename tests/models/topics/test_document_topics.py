@@ -19,6 +19,12 @@ def test_usages_of_short_and_long_documents(n_threads):
     documents = Tokens(start, np.zeros(topic.size, np.int32), 1)
     usage = DocumentTopics.empty(documents, topic.dtype)
     count_documents(start, documents.word, topic, *usage, np.zeros((1, 16), np.int32))
+    packed = usage.packed(start)
+    assert packed.topic.size == packed.size.size == usage.n_used.sum()
+    found_DK = np.zeros((length.size, n_topics), int)
+    document, used, size = packed.pairs()
+    found_DK[document, used] = size
+    np.testing.assert_array_equal(packed.start, np.concatenate([[0], np.cumsum(packed.n_used)]))
     order = np.argsort(row, kind="stable")
     corpus = Corpus(order, row, np.arange(length.size), start, documents.word)
     with using_threads(n_threads):
@@ -35,6 +41,7 @@ def test_usages_of_short_and_long_documents(n_threads):
     size_DK = np.array([
         np.bincount(topic[start[d] : start[d + 1]], minlength=n_topics) for d in range(length.size)
     ])  # fmt: skip
+    np.testing.assert_array_equal(found_DK, size_DK)
     assert len(above) == size_DK.max() > 300
     for j, found in enumerate(above):
         np.testing.assert_array_equal(found, (size_DK > j).sum(0))

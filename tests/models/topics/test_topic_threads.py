@@ -141,7 +141,7 @@ def check_evidence(problem, state):
     assert np.all((fresh_PK > 0) == (cells_PK > 0))
     found = np.zeros_like(size_DK)
     for shard, local in zip(problem.shards, state.local, strict=True):
-        document, topic, size = local.usage.pairs(shard.tokens)
+        document, topic, size = local.usage.pairs()
         found[shard.first + document, topic] = size
     np.testing.assert_array_equal(found, size_DK)
     own = state.own

@@ -14,6 +14,7 @@ from thincrm.console.once import OnceCommand
 from thincrm.console.output_places import check_run_place, file_place
 from thincrm.console.stopping import end_of, resumable
 from thincrm.console.voice import Voice
+from thincrm.inference.dask_cluster import connected
 
 if TYPE_CHECKING:
     from thincrm.models.mixtures.terminal import MixtureTerminal
@@ -106,6 +107,7 @@ def clusters(
     chains: o.NumChains = o.CHAINS,
     seed: o.RandomSeed = o.SEED,
     threads: o.Threads = None,
+    scheduler: o.Scheduler = None,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
@@ -126,9 +128,9 @@ def clusters(
         n_threads=threads,
         quiet=quiet,
     )
-    with resumable(out):
+    with resumable(out), connected(scheduler) as client:
         complete = work.fit_clusters(
-            Voice(quiet, json), table, how, censored, thinning, settings, out, minutes
+            Voice(quiet, json), table, how, censored, thinning, settings, out, client, minutes
         )
     end_of(out, complete)
 

@@ -136,8 +136,9 @@ def _check_local(
     need(isinstance(local.usage, DocumentTopics), "the documents' topics")
     places(local.usage.n_used, length.shape, np.inf, "the documents' topics")
     need(np.all(local.usage.n_used <= length), "the documents' topics")
-    places(local.usage.topic, (n_tokens,), n_topics, "the documents' topics")
-    places(local.usage.size, (n_tokens,), n_tokens + 1, "the documents' topics")
+    n_pairs = int(local.usage.n_used.sum(dtype=np.int64))
+    places(local.usage.topic, (n_pairs,), n_topics, "the documents' topics")
+    places(local.usage.size, (n_pairs,), n_tokens + 1, "the documents' topics")
     # any other type would take a minute of compiling
     need(local.topic.dtype in _TOPIC_TYPES, "the tokens' topics")
     need(local.usage.topic.dtype == local.topic.dtype, "the documents' topics")

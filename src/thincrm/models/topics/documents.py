@@ -79,13 +79,14 @@ def redraw_tokens_of(
     """Redraw every token's topic, of those that are awake."""
     sizes, rates, topic = message.sizes, message.rates, local.topic.copy()
     corpus = shard.corpus(local.level, sizes.n_levels)
-    usage = DocumentTopics.empty(shard.tokens, topic.dtype)
+    room = DocumentTopics.empty(shard.tokens, topic.dtype)
     counts: dict[int, np.ndarray] = defaultdict(lambda: np.zeros(rates.theta_PK.shape, np.int32))
 
     def redraw(first: int, stop: int) -> None:
-        redraw_documents(first, stop, key, corpus, rates, topic, *usage, counts[get_ident()])
+        redraw_documents(first, stop, key, corpus, rates, topic, *room, counts[get_ident()])
 
-    found = _count_usage(sizes, corpus, usage, redraw)
+    found = _count_usage(sizes, corpus, room, redraw)
+    usage = room.packed(corpus.start_D)
     total, *others = counts.values()
     for more in others:
         total += more
@@ -116,18 +117,18 @@ def _count_usage(
 
     map_blocks(work, len(bounds) - 1, 1)
     trials = np.bincount(corpus.row_D, minlength=sizes.n_pairs)
-    return *add_up(parts.values()), trials, long_pairs(corpus, usage)
+    return *add_up(parts.values()), trials, long_pairs(usage)
 
 
 def redraw_levels_of(
     shard: TopicShard, local: TopicLocal, message: LevelMessage
 ) -> tuple[TopicLocal, Used]:
     """Redraw the documents' levels, gates and usages integrated out; count what they use anew."""
-    start, sizes = shard.tokens.start, message.sizes
+    start, sizes = local.usage.start, message.sizes
     level = draw_levels(
         message.key, shard.items, shard.row, start, local.usage, message.usage, message.log_odds
     )
-    corpus = shard.corpus(level, sizes.n_levels)
+    corpus = shard.corpus(level, sizes.n_levels)._replace(start_D=start)
     return local._replace(level=level), _count_usage(sizes, corpus, local.usage)
 
 
@@ -144,11 +145,11 @@ def tokens_counted(
     """Return the local state, and the evidence, of given topics of tokens; all are fresh draws."""
     documents = shard.tokens
     counts = np.zeros((documents.n_words, padded(sizes.n_topics)), np.int32)
-    usage = DocumentTopics.empty(documents, topic_N.dtype)
-    count_documents(documents.start, documents.word, topic_N, *usage, counts)
-    found = _count_usage(sizes, shard.corpus(level_D, sizes.n_levels), usage)
+    room = DocumentTopics.empty(documents, topic_N.dtype)
+    count_documents(documents.start, documents.word, topic_N, *room, counts)
+    found = _count_usage(sizes, shard.corpus(level_D, sizes.n_levels), room)
     evidence = evidence_of(counts, found, np.arange(sizes.n_topics))
-    return TopicLocal(topic_N, usage, level_D), evidence
+    return TopicLocal(topic_N, room.packed(documents.start), level_D), evidence
 
 
 def add_evidence(parts: Sequence[TopicEvidence]) -> TopicEvidence:

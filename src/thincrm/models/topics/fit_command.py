@@ -92,7 +92,7 @@ def fit_topics(
             f"{n_chains} chain{'s' * (n_chains > 1)}: a corpus of this size takes long "
             "(--chains says otherwise)."
         )
-    place = new_run(out, corpus.reading, texts, corpus.names)
+    place = new_run(out, corpus.reading, texts, () if texts is None else corpus.names)
     model.fit(counts, t=corpus.t, out=place, heldout=heldout, client=client, minutes=minutes)
     keep_results(model, out)
     return show_run(voice, TopicTerminal(), model, out, corpus.skipped)

@@ -58,7 +58,7 @@ class _Documents(NamedTuple):
 
 
 def _part(shard: TopicShard, local: TopicLocal, kept: _Kept) -> tuple[TopicLocal, _Part]:
-    _, topic, size = local.usage.pairs(shard.tokens)
+    _, topic, size = local.usage.pairs()
     labels = kept.rank_K[local.topic].astype(local.topic.dtype) if kept.bursty else None
     return local, _Part(local.usage.n_used, kept.rank_K[topic], size, labels, local.level)
 

@@ -54,6 +54,7 @@ __all__ = [
     "count_documents",
     "count_usages",
     "more_than",
+    "pack_usages",
     "redraw_documents",
 ]
 
@@ -313,6 +314,23 @@ def count_usages(
                 size_JK = larger_JK
             size_JK[size - 1, k] += 1
     return size_JK
+
+
+@compiled
+def pack_usages(
+    start_D: np.ndarray,
+    n_used_D: np.ndarray,
+    used_N: np.ndarray,
+    size_N: np.ndarray,
+    topic_U: np.ndarray,
+    size_U: np.ndarray,
+) -> None:
+    """Fill topic_U and size_U with the topics of all documents, one after another."""
+    place = 0
+    for d in range(n_used_D.size):
+        for n in range(start_D[d], start_D[d] + n_used_D[d]):
+            topic_U[place], size_U[place] = used_N[n], size_N[n]
+            place += 1
 
 
 @compiled

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from thincrm.data.counts import Tokens
+from thincrm.data.on_disk import let_go
 from thincrm.models.topics.kernel import Corpus
 from thincrm.models.topics.levels import level_rows
 from thincrm.models.topics.usage import TopicEvidence
@@ -30,6 +31,7 @@ __all__ = [
 
 _N_SHARDS = 64  # if shards are neither smaller nor larger than this:
 _SHARD_TOKENS = 2**21, 2**24
+_DOCUMENTS = 2**14  # looked at at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,10 @@ class TopicShard:
     def items(self) -> Int:
         """Return the (D,) numbers of the documents' random streams."""
         return self.first + np.arange(self.row.size)
+
+    def let_go(self) -> None:
+        """Give back the memory of words that are on disk."""
+        let_go(self.tokens.word)
 
     def corpus(self, level_D: np.ndarray | None, n_levels: int) -> Corpus:
         """Return the documents as the token kernel takes them, sorted by row and level."""
@@ -97,11 +103,22 @@ def facts_of(documents: Tokens) -> TopicFacts:
 
 def _log_orders(documents: Tokens) -> float:
     """Return sum_dp log w_dp!; words are sorted in their documents."""
-    first = np.ones(documents.word.size, bool)
-    first[1:] = documents.word[1:] != documents.word[:-1]
-    first[documents.start[:-1][np.diff(documents.start) > 0]] = True
-    repeats = np.bincount(np.diff(np.flatnonzero(first), append=documents.word.size))
+    repeats = np.zeros(1, np.int64)
+    for first in range(0, documents.n_documents, _DOCUMENTS):
+        start = documents.start[first : first + _DOCUMENTS + 1]
+        more = _repeats(start - start[0], documents.word[start[0] : start[-1]])
+        short, repeats = sorted([repeats, more], key=len)
+        repeats[: len(short)] += short
+    let_go(documents.word)
     return float(repeats @ gammaln(np.arange(repeats.size) + 1.0))
+
+
+def _repeats(start_D: Int, word_N: np.ndarray) -> Int:
+    """Return how many words are how often in a document."""
+    first = np.ones(word_N.size, bool)
+    first[1:] = word_N[1:] != word_N[:-1]
+    first[start_D[:-1][np.diff(start_D) > 0]] = True
+    return np.bincount(np.diff(np.flatnonzero(first), append=word_N.size))
 
 
 def shards_of(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from thincrm.data.counts import Tokens
-from thincrm.models.topics.kernel import Corpus, count_usages, more_than
+from thincrm.models.topics.kernel import Corpus, count_usages, more_than, pack_usages
 from thincrm.numerics.arrays import Int
 from thincrm.numerics.threads import block_ends
 
@@ -20,26 +20,38 @@ _ROUNDS = (8, 4, 2, 1, 1)  # tokens of a thread's blocks of documents, one after
 
 
 class DocumentTopics(NamedTuple):
-    """The topics of each document and their tokens, kept from its first token's place on."""
+    """The topics of each document and their tokens, one document after another."""
 
     n_used: np.ndarray  # D
-    topic: np.ndarray  # N
-    size: np.ndarray  # N
+    topic: np.ndarray
+    size: np.ndarray
 
     @classmethod
     def empty(cls, documents: Tokens, kind: DTypeLike) -> DocumentTopics:
-        """Return room for the topics of `documents`, of the integer type of a token's topic."""
+        """Return room for the topics of `documents`, from each one's first token's place on.
+
+        kind: the integer type of a token's topic.
+        """
         n_tokens, n_documents = documents.word.size, documents.n_documents
         size = np.empty(n_tokens, np.int32)
         return cls(np.empty(n_documents, np.int32), np.empty(n_tokens, kind), size)
 
-    def pairs(self, documents: Tokens) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def packed(self, start_D: np.ndarray) -> DocumentTopics:
+        """Return what is in that room without what is left of it: few topics have many tokens."""
+        n_pairs = int(self.n_used.sum())
+        topic, size = np.empty(n_pairs, self.topic.dtype), np.empty(n_pairs, np.int32)
+        pack_usages(start_D, *self, topic, size)
+        return DocumentTopics(self.n_used, topic, size)
+
+    @property
+    def start(self) -> Int:
+        """Return where the topics of each document begin, and the end."""
+        return np.concatenate([[0], np.cumsum(self.n_used, dtype=np.int64)])
+
+    def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (document, topic, size) of every pair of a document and a topic it uses."""
-        document = np.repeat(np.arange(documents.n_documents, dtype=np.int32), self.n_used)
-        gap = documents.start[:-1] - np.concatenate([[0], np.cumsum(self.n_used)])[:-1]
-        place = np.arange(document.size)
-        place += np.repeat(gap, self.n_used)
-        return document, self.topic[place], self.size[place]
+        document = np.repeat(np.arange(self.n_used.size, dtype=np.int32), self.n_used)
+        return document, self.topic, self.size
 
 
 class UsageCounts(NamedTuple):
@@ -72,12 +84,12 @@ def add_up(parts: Iterable[UsageCounts]) -> tuple[Int, Int]:
     return positive.astype(np.int64), more_than(size)
 
 
-def long_pairs(corpus: Corpus, topics: DocumentTopics) -> Int:
+def long_pairs(topics: DocumentTopics) -> Int:
     """Return (2, n): topic and tokens of the pairs that `UsageCounts` leave out.
 
     A table of all sizes would have as many cells as the longest document has tokens, times topics.
     """
-    if np.diff(corpus.start_D).max(initial=0) <= LONG:
+    if topics.size.max(initial=0) <= LONG:
         return np.zeros((2, 0), np.int64)
     place = np.flatnonzero(topics.size > LONG)
     return np.stack([topics.topic[place], topics.size[place]]).astype(np.int64)

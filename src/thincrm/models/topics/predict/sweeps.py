@@ -122,7 +122,7 @@ def _sweeper(
             )
 
         map_blocks(work, len(bounds) - 1, 1)
-        document, topic, size = found.pairs(documents)
+        document, topic, size = found.packed(documents.start).pairs()
         real = topic < n_topics
         return document[real], topic[real], size[real]
 
