@@ -14,6 +14,7 @@ from thincrm.console.once import OnceCommand
 from thincrm.console.output_places import check_run_place, file_place
 from thincrm.console.stopping import end_of, resumable
 from thincrm.console.voice import Voice
+from thincrm.inference.dask_cluster import connected
 
 if TYPE_CHECKING:
     from thincrm.models.mixtures.terminal import MixtureTerminal
@@ -82,10 +83,9 @@ def clusters(
     ] = None,
     label: Annotated[str | None, typer.Option(help="Column with the names of the rows.")] = None,
     date_format: o.DateFormat = None,
+    encoding: o.Encoding = None,
     skip_bad: o.SkipBad = False,
-    max_clusters: Annotated[
-        int, typer.Option(help="Truncation: more clusters than needed.", min=2)
-    ] = 30,
+    max_clusters: Annotated[int, typer.Option(help="The most clusters there can be.", min=2)] = 30,
     gates: Annotated[
         Gates,
         typer.Option(
@@ -106,6 +106,7 @@ def clusters(
     chains: o.NumChains = o.CHAINS,
     seed: o.RandomSeed = o.SEED,
     threads: o.Threads = None,
+    scheduler: o.Scheduler = None,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
@@ -114,7 +115,7 @@ def clusters(
 
     check_run_place(out)
     how = TableColumns(
-        date, tuple(covariate or ()), tuple(column or ()), label, date_format, skip_bad
+        date, tuple(covariate or ()), tuple(column or ()), label, date_format, skip_bad, encoding
     )
     settings = work.ClusterSettings(
         max_clusters=max_clusters,
@@ -126,9 +127,9 @@ def clusters(
         n_threads=threads,
         quiet=quiet,
     )
-    with resumable(out):
+    with resumable(out), connected(scheduler) as client:
         complete = work.fit_clusters(
-            Voice(quiet, json), table, how, censored, thinning, settings, out, minutes
+            Voice(quiet, json), table, how, censored, thinning, settings, out, client, minutes
         )
     end_of(out, complete)
 
@@ -150,6 +151,7 @@ def assign(
         str | None,
         typer.Option(help="Column with the names of the rows.", show_default="as in the run"),
     ] = None,
+    encoding: o.Encoding = None,
     skip_bad: o.SkipBad = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
@@ -158,5 +160,5 @@ def assign(
     from thincrm.models.mixtures import fit_command as work  # noqa: PLC0415
 
     path = file_place(out, run, "assign.csv")
-    how = TableColumns(date, tuple(covariate or ()), (), label, None, skip_bad)
+    how = TableColumns(date, tuple(covariate or ()), (), label, None, skip_bad, encoding)
     work.assign_rows(Voice(quiet, json), run, table, how, path)
