@@ -7,10 +7,12 @@ import sys
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from statistics import median
 
 import pytest
 
 import thincrm
+from thincrm.models.registry import MODELS
 from thincrm.ports import LevyMeasure, Thinning
 
 TOP = Path(__file__).parents[1]
@@ -20,7 +22,11 @@ PAGES += sorted((TOP / "docs").glob("*.md"))
 ROOMS = {"levy": LevyMeasure, "thinning": Thinning}
 NEEDS_ARGUMENTS = {"FunctionThinning"}  # any function: there is none to assume
 RUN_ELSEWHERE = {"testing.md"}  # by tests/testing/test_guide.py
-MOST_LINES = 400
+OF_EVERY_MODEL = {
+    "command", "draw", "export", "fit_command", "kernel", "likelihood", "model", "results", "start",
+    "state", "storage", "sweep", "tables", "terminal", "report/data", "report/page",
+}  # fmt: skip
+MOST_LINES, MEDIAN_LINES, MOST_ANYTHING = 400, 130, 150
 MOST_BYTES = 150_000
 
 
@@ -72,6 +78,27 @@ def test_modules_are_short_and_say_what_they_show(path):
         target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets
     ]
     assert path.name == "__init__.py" or "__all__" in [getattr(t, "id", None) for t in targets]
+
+
+def test_most_modules_are_very_short_and_few_values_are_anything():
+    texts = [path.read_text("utf-8") for path in MODULES]
+    assert median(text.count("\n") for text in texts) < MEDIAN_LINES
+    assert sum(": Any" in line for text in texts for line in text.splitlines()) < MOST_ANYTHING
+
+
+def test_outside_the_model_folders_no_two_files_have_one_name():
+    folders = TOP / "src" / "thincrm" / "models"
+    names = [path.name for path in MODULES if not path.is_relative_to(folders)]
+    names += [path.name for path in folders.glob("*.py")]
+    twice = {name for name in names if names.count(name) > 1}
+    assert twice <= {"__init__.py"}
+
+
+@pytest.mark.parametrize("folder", sorted({*MODELS.values()} - {"thincrm.models.dependent_ibp"}))
+def test_model_folders_have_the_same_file_names(folder):
+    """But for the dependent IBP: it is a feature model with another law of its curves."""
+    place = TOP / "src" / Path(*folder.split("."))
+    assert {name for name in OF_EVERY_MODEL if not (place / f"{name}.py").exists()} == set()
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)

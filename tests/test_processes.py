@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from measure_cases import Many, assert_means, blocks
 from scipy import stats
 from scipy.special import hyp2f1
 
-from measure_cases import Many, assert_means, blocks
 from thincrm.errors import ThincrmError
 from thincrm.measure import ThinnedCRM
 from thincrm.measure.normalized import shared_weight

@@ -21,14 +21,17 @@ from thincrm.errors import InvalidInput
 from thincrm.numerics.arrays import ArrayLike, Float, Int, Seed
 
 __all__ = [
+    "Activation",
     "Engine",
     "GateEvidence",
+    "Grows",
     "LevyMeasure",
     "Likelihood",
     "MassEvidence",
     "Problem",
     "State",
     "Thinning",
+    "Tidies",
     "Update",
 ]
 
@@ -38,6 +41,7 @@ Shard = TypeVar("Shard")  # a fixed part of the data
 Local = TypeVar("Local")  # the variables of a shard's observations
 Own = TypeVar("Own")  # the likelihood's own globals
 Evidence = TypeVar("Evidence")  # what observations say of the globals: additive
+Third = TypeVar("Third", bound="Likelihood[Any, Any, Any, Any]")
 Result = TypeVar("Result")
 Message = TypeVar("Message")
 New = TypeVar("New")
@@ -183,13 +187,16 @@ class LevyMeasure(Protocol):
         """Move the (K,) log masses so that their full conditional stays invariant."""
 
 
-@runtime_checkable
-class Thinning(Protocol[X, W]):
-    """Where an atom is open: p_x(t), with auxiliary variables x ~ H of its own.
+class Activation(Protocol[X, W]):
+    """Where an atom is open, p_x(t), given variables x of its own: what a sweep asks for.
 
     `prepare` does once what depends only on the covariates; the rest takes what it returns.
     x is a named tuple of arrays whose first axis is the atom.
     """
+
+    @property
+    def varies(self) -> bool:
+        """Return whether p depends on t; if it does not, covariates are ignored."""
 
     def prepare(self, t: CovariateLike) -> W:
         """Return what can be computed once from the covariates (rows, scale, basis)."""
@@ -199,6 +206,14 @@ class Thinning(Protocol[X, W]):
 
     def log_odds(self, x: X, prepared: W, t: CovariateLike | None = None) -> Float:
         """Return the (T, K) log p/(1-p) at the prepared rows, or at any covariates t."""
+
+    def redraw(self, rng: Seed, x: X, evidence: GateEvidence, prepared: W) -> X:
+        """Move x so that its full conditional stays invariant."""
+
+
+@runtime_checkable
+class Thinning(Activation[X, W], Protocol[X, W]):
+    """A thinning function: p_x(t) with x ~ H, whose laws are known."""
 
     def log_prob(self, x: X, prepared: W) -> Float:
         """Return the (K,) prior log densities of the auxiliary variables."""
@@ -219,9 +234,6 @@ class Thinning(Protocol[X, W]):
         p squared); the smaller of the two is E[r^s r^t] when one uniform opens all of an atom's
         gates.
         """
-
-    def redraw(self, rng: Seed, x: X, evidence: GateEvidence, prepared: W) -> X:
-        """Move x so that its full conditional stays invariant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,12 +260,12 @@ Update = Callable[[np.random.Generator, Any, Any], Any]  # (rng, problem, state)
 
 
 @dataclass(frozen=True, slots=True)
-class Problem(Generic[Shard]):
+class Problem(Generic[Shard, Third]):
     """What does not change while a chain runs: the three factors, and the data in shards."""
 
     levy: LevyMeasure
-    thinning: Any
-    likelihood: Any
+    thinning: Activation[Any, Any]
+    likelihood: Third
     prepared: Any  # what thinning.prepare returned
     shards: tuple[Shard, ...]
     trials: Int  # T: observations at each covariate row
@@ -302,7 +314,11 @@ class Engine(Protocol):
 
 @runtime_checkable
 class Likelihood(Protocol[Shard, Local, Own, Evidence]):
-    """What open atoms do to data: the third factor of a model."""
+    """What open atoms do to data: the third factor of a model.
+
+    It may have more: `tidy` and `expand` (below), `adds_exactly` (True: evidence is whole numbers,
+    whose sum has the same bits in any order), `draw_bytes` (the size of a draw, known beforehand).
+    """
 
     @property
     def support(self) -> float:
@@ -312,10 +328,10 @@ class Likelihood(Protocol[Shard, Local, Own, Evidence]):
     def updates(self) -> tuple[Update, ...]:
         """Return the sweep: updates that leave the posterior invariant, in order."""
 
-    def start(self, rng: np.random.Generator, problem: Problem[Shard]) -> State[Any, Any, Any]:
+    def start(self, rng: np.random.Generator, problem: Problem[Shard, Any]) -> State[Any, Any, Any]:
         """Return a state to start a chain from."""
 
-    def message(self, problem: Problem[Shard], state: State[Local, Own, Evidence]) -> Any:
+    def message(self, problem: Problem[Shard, Any], state: State[Local, Own, Evidence]) -> Any:
         """Return what observations need to know of the globals, computed once a sweep."""
 
     def redraw_local(
@@ -329,7 +345,7 @@ class Likelihood(Protocol[Shard, Local, Own, Evidence]):
     def gate_evidence(
         self,
         rng: np.random.Generator,
-        problem: Problem[Shard],
+        problem: Problem[Shard, Any],
         state: State[Local, Own, Evidence],
     ) -> GateEvidence:
         """Return what the data say of the thinned atoms' gates."""
@@ -337,7 +353,7 @@ class Likelihood(Protocol[Shard, Local, Own, Evidence]):
     def mass_evidence(
         self,
         rng: np.random.Generator,
-        problem: Problem[Shard],
+        problem: Problem[Shard, Any],
         state: State[Local, Own, Evidence],
     ) -> MassEvidence:
         """Draw which of the silent gates are open; return what is then said of the masses."""
@@ -345,21 +361,39 @@ class Likelihood(Protocol[Shard, Local, Own, Evidence]):
     def redraw_own(
         self,
         rng: np.random.Generator,
-        problem: Problem[Shard],
+        problem: Problem[Shard, Any],
         state: State[Local, Own, Evidence],
     ) -> Own:
         """Redraw the likelihood's own globals."""
 
     def summary(
-        self, problem: Problem[Shard], state: State[Local, Own, Evidence]
+        self, problem: Problem[Shard, Any], state: State[Local, Own, Evidence]
     ) -> dict[str, float]:
         """Return label-free numbers of a state, for the trace and for diagnostics."""
 
     def keep(
         self,
-        problem: Problem[Shard],
+        problem: Problem[Shard, Any],
         state: State[Local, Own, Evidence],
         chain: int,
         sweep: int,
     ) -> Any:
         """Return the draw to keep of a state: what tables and predictions need."""
+
+
+@runtime_checkable
+class Tidies(Protocol):
+    """A likelihood that puts a state in order now and then in the warm-up."""
+
+    def tidy(self, rng: np.random.Generator, problem: Any, state: Any) -> State[Any, Any, Any]:
+        """Return the state to go on from: warm-up is not kept, so it may be any."""
+
+
+@runtime_checkable
+class Grows(Protocol):
+    """A likelihood whose truncation may become larger in the warm-up."""
+
+    def expand(
+        self, rng: np.random.Generator, problem: Any, state: Any, n_atoms: int
+    ) -> tuple[Problem[Any, Any], State[Any, Any, Any]]:
+        """Return the problem and the state with room for `n_atoms`."""

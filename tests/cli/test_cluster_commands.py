@@ -29,13 +29,13 @@ def place(tmp_path_factory):
             "year": 1990 + np.arange(60) // 6,
             "size": np.where(kind, 8.0, 0.0) + rng.standard_normal(60),
             "weight": 50 + rng.standard_normal(60),
-            "colour": np.where(kind, "red", "blue"),
+            "colour": np.where(kind, "red", "grün"),
         }
     )
     table.loc[3, "weight"], table.loc[4, "colour"] = np.nan, None
-    table.to_csv(folder / "table.csv", index=False)
-    words = ["table.csv", "--covariate", "year", "--label", "name", "--out"]
-    invoke("clusters", folder / words[0], *words[1:], folder / "run", *SHORT)
+    table.to_csv(folder / "table.csv", index=False, encoding="latin-1")
+    how = "--covariate year --label name --encoding latin-1 --out".split()
+    invoke("clusters", folder / "table.csv", *how, folder / "run", *SHORT)
     return folder
 
 
@@ -43,7 +43,7 @@ def test_the_run_has_tables_and_a_report(place):
     labels = pd.read_csv(place / "run" / "tables" / "labels.csv")
     assert len(labels) == 60
     kinds = pd.read_csv(place / "run" / "tables" / "clusters.csv")["column"].unique()
-    assert {"size", "weight", "colour = red", "colour = blue"} == {*kinds}
+    assert {"size", "weight", "colour = red", "colour = grün"} == {*kinds}
     invoke("report", place / "run", "--out", place / "report.html")
     assert "table.csv" in (place / "report.html").read_text("utf-8")
 
@@ -61,7 +61,7 @@ def test_new_rows_are_assigned(place):
 def test_holes_are_filled(place):
     invoke("impute", place / "run", place / "table.csv", "--out", place / "i.csv")
     found = pd.read_csv(place / "i.csv").set_index("column")
-    assert found.loc["colour", "mean"] in ("red", "blue")
+    assert found.loc["colour", "mean"] in ("red", "grün")
     assert float(found.loc["weight", "mean"]) == pytest.approx(50, abs=3)
 
 

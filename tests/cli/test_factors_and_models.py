@@ -15,9 +15,6 @@ from thincrm.models.features.terminal import FeatureTerminal
 from thincrm.models.topics.terminal import TopicTerminal
 from thincrm.thinning import member
 
-SMALL = ("--chains", 1, "--sweeps", 6, "--draws", 2)
-pytestmark = pytest.mark.filterwarnings("ignore:All .* topics are in use")
-
 
 def call(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
@@ -52,23 +49,6 @@ def test_names_come_from_the_factors():
         assert name in help_text
         chosen = thinning_named(name)
         assert chosen is None if name == "gp" else type(chosen) is member.member_named(name)
-
-
-def test_a_thinning_function_of_ones_own_is_on_the_command_line(
-    mine, corpus, tmp_path, monkeypatch
-):
-    seen = []
-    fit = tc.TopicModel.fit
-
-    def watched(model, *args, out, **more):
-        seen.append(model.thinning)
-        return fit(model.set_params(thinning=tc.Always()), *args, out=out, **more)
-
-    monkeypatch.setattr(tc.TopicModel, "fit", watched)
-    out = tmp_path / "run"
-    done = call("topics", corpus, "--date", "date", "--thinning", "mine", "--out", out, *SMALL)
-    assert done.exit_code == 0, done.output
-    assert seen == [MyThinning()]
 
 
 @pytest.mark.parametrize("command", ["topics", "features"])

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import thincrm
 from thincrm.cli import app
+from thincrm.experiments import topics
 
 COMMANDS = ("sotu-perplexity", "sotu-decades", "sotu-topics")
 
@@ -128,7 +129,7 @@ def test_an_interrupt_ends_with_130_and_a_sentence(data, tmp_path, monkeypatch):
     def interrupted(settings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("thincrm.experiments.topics.run", interrupted)
+    monkeypatch.setattr(topics, "run", interrupted)
     done = call("reproduce", "sotu-topics", "--data", data, "--out", tmp_path / "out")
     assert done.exit_code == 130
     assert done.stderr == "Interrupted: what was written before stays.\n"

@@ -21,6 +21,7 @@ from thincrm.experiments import (
     topic_pictures,
     topics,
 )
+from thincrm.experiments import settings as experiment_settings
 
 N_WORDS = 12  # of each period
 with warnings.catch_warnings():
@@ -69,7 +70,7 @@ def test_settings_are_small_when_quick_unless_chosen():
 
 
 def test_a_quick_corpus_is_spread_over_all_years(data, monkeypatch):
-    monkeypatch.setattr("thincrm.experiments.settings._QUICK_DOCUMENTS", 30)
+    monkeypatch.setattr(experiment_settings, "_QUICK_DOCUMENTS", 30)
     few, every = (Settings.of(quick=quick, data=data).corpus() for quick in (True, False))
     assert every.years.size == 90
     assert few.years.size == 30

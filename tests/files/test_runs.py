@@ -18,6 +18,7 @@ from thincrm.errors import CannotWrite, InvalidInput, RunInUse
 from thincrm.files.folder import Folder
 from thincrm.files.lock import locked
 from thincrm.inference import run_log
+from thincrm.models.topics import model as topic_model
 
 SCRIPT = Path(__file__).with_name("small_run.py")
 GROWING = {"max_topics": "grow", "n_sweeps": 66, "n_chains": 1, "burstiness": 0.0}
@@ -75,7 +76,7 @@ def test_a_crash_costs_nothing(tmp_path, monkeypatch, whole, n_sweeps):
 
 @pytest.mark.parametrize("n_sweeps", [15, 21, 50])
 def test_growth_goes_on(tmp_path, monkeypatch, n_sweeps):
-    monkeypatch.setattr("thincrm.models.topics.model._FIRST_GUESS", 2)
+    monkeypatch.setattr(topic_model, "_FIRST_GUESS", 2)
     grown = fit(**GROWING)
     assert {draw.scalars["max_topics"] for draw in grown.draws_} == {3}
     undo = stop_after(monkeypatch, n_sweeps, Killed)

@@ -25,7 +25,7 @@ from thincrm.models.topics.predict import shards as new_documents
 
 distributed = pytest.importorskip("distributed")
 
-from thincrm.inference import dask_engine  # noqa: E402
+from thincrm.inference import dask_cluster, dask_engine, run_log  # noqa: E402
 from thincrm.inference.dask_cluster import connected  # noqa: E402
 from thincrm.inference.engine import Serial  # noqa: E402
 
@@ -194,8 +194,8 @@ def test_a_worker_that_joins_late_is_given_shards(monkeypatch):
 
 def test_a_run_goes_on_with_or_without_the_cluster(client, tmp_path, monkeypatch):
     """A run that began on threads ends on the cluster, and the other way round."""
-    monkeypatch.setattr("thincrm.inference.run_log.CHECKPOINT_SECONDS", 0.0)
-    monkeypatch.setattr("thincrm.inference.run_log._LARGEST_SHARE", 1e9)
+    monkeypatch.setattr(run_log, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(run_log, "_LARGEST_SHARE", 1e9)
     whole = digest(fit("topics"))
     for first, then in ((None, client), (client, None)):
         out = tmp_path / str(first is None)
@@ -260,7 +260,7 @@ def test_locals_of_other_groups_are_fetched_first():
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere", "what://is:1"])
 def test_a_scheduler_that_is_not_there(address, monkeypatch):
-    monkeypatch.setattr("thincrm.inference.dask_cluster._SECONDS", 1)
+    monkeypatch.setattr(dask_cluster, "_SECONDS", 1)
     with pytest.raises(InvalidInput, match=f"no Dask scheduler at '{address}'"), connected(address):
         pass
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import thincrm as tc
-from thincrm.inference import driver
+from thincrm.inference import driver, progress
 from thincrm.inference.estimate import size_of
 from thincrm.levy import GammaProcess
 
@@ -20,7 +20,7 @@ def test_sizes_are_those_of_all_arrays():
 @pytest.mark.parametrize("kind", ["topics", "features"])
 def test_a_long_run_says_what_it_takes(kind, monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(driver, "_LONG_SECONDS", 0.0)
-    monkeypatch.setattr("thincrm.inference.progress._SILENT_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "_SILENT_SECONDS", 0.0)
     rng = np.random.default_rng(1)
     counts, table = rng.poisson(0.6, (20, 8)), rng.normal(size=(12, 3))
     usual = {"n_sweeps": 5, "n_draws": 3, "random_state": 1, "n_threads": 1}

@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from poisson_rows import PoissonRows
+from typer.testing import CliRunner
 
 import thincrm as tc
-from thincrm.inference import run_log
+from thincrm.cli import app
+from thincrm.inference import driver, run_log
 from thincrm.thinning import Bump, SigmoidGP
 
 YEARS = np.repeat(np.arange(1900, 1912), 8)
@@ -112,8 +114,6 @@ def test_killed_and_resumed(fitted, tmp_path):
 
 
 def test_chains_side_by_side_have_the_bits_of_chains_one_after_another(monkeypatch):
-    from thincrm.inference import driver
-
     settings = {"n_chains": 3, "n_sweeps": 12, "random_state": 3}
     alone = PoissonRows(n_threads=1, **settings).fit(rows(), t=YEARS)
     monkeypatch.setattr(driver, "_WORTH_SECONDS", 0.0)
@@ -128,6 +128,26 @@ def test_diagnostics_exports_and_a_report(fitted, tmp_path):
     page = tc.write_report(fitted, tmp_path / "report.html").read_text("utf-8")
     assert "<h1>PoissonRows: what was found</h1>" in page
     assert '"noun":"part"' in page
+
+
+def test_commands_that_take_any_run(fitted, tmp_path):
+    run = tmp_path / "run"
+    fitted.save(run)
+
+    def call(*arguments):
+        return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+    done = call("report", run, "--out", tmp_path / "r.html")
+    assert done.exit_code == 0, done.output
+    assert '"noun":"part"' in (tmp_path / "r.html").read_text("utf-8")
+    done = call("export", run, "--to", "csv", "--out", tmp_path / "tables")
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "tables" / "parts.csv").exists()
+    done = call("resume", run, "--quiet")
+    assert done.exit_code == 0, done.output
+    done = call("impute", run, tmp_path / "r.html")
+    assert done.exit_code == 2
+    assert "'thincrm impute' does not work with a PoissonRows" in done.stderr
 
 
 def test_draws_for_arviz(fitted):

@@ -14,6 +14,7 @@ from report_cases import PAYLOADS, fitted, fitted_features, texts_of
 
 import thincrm as tc
 from thincrm.errors import InvalidInput, InvalidType
+from thincrm.report import charting
 from thincrm.report.charting import charting_library
 from thincrm.report.page import Page, data_block, render
 
@@ -56,7 +57,7 @@ def test_the_charting_library_is_that_of_its_package_and_is_not_imported(written
 
 
 def test_without_the_charting_library_a_sentence_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("thincrm.report.charting.find_spec", lambda name: None)
+    monkeypatch.setattr(charting, "find_spec", lambda name: None)
     with pytest.raises(InvalidInput, match="pip install"):
         charting_library()
 

@@ -4,10 +4,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit
+from sklearn.base import clone
+from typer.testing import CliRunner
 
 import thincrm as tc
+from thincrm.cli import app
 from thincrm.data.covariates import covariates
 from thincrm.numerics.arrays import as_generator
 from thincrm.thinning.free import move_freely
@@ -93,27 +97,59 @@ def table():
     return rows
 
 
-def fit(**more):
-    settings = {
-        "weights": "binary",
-        "max_features": 4,
-        "n_sweeps": 30,
-        "n_draws": 6,
-        "random_state": 0,
-        "quiet": True,
-    }
-    return tc.FeatureModel(thinning=Slope(), **settings | more)
+SMALL = {"n_sweeps": 9, "n_draws": 3, "random_state": 0, "quiet": True}
+MODELS = {
+    "features": tc.FeatureModel(thinning=Slope(), weights="binary", max_features=4, **SMALL),
+    "topics": tc.TopicModel(thinning=Slope(), max_topics=8, **SMALL),
+    "clusters": tc.MixtureModel(thinning=Slope(), max_clusters=4, **SMALL),
+}
+pytestmark = pytest.mark.filterwarnings("ignore:All .* are in use")
 
 
-def test_fit_save_load(tmp_path):
-    model = fit().fit(table(), t=YEARS, out=tmp_path / "run")
+def data(name):
+    return np.abs(np.nan_to_num(table())).astype(int) + 1 if name == "topics" else table()
+
+
+def same(a, b):
+    assert a.activation().equals(b.activation())
+    for one, other in zip(a.draws_, b.draws_, strict=True):
+        np.testing.assert_array_equal(one.x.slope, other.x.slope)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_fit_threads_files_and_going_on(name, tmp_path):
+    model = clone(MODELS[name]).set_params(n_threads=1)
+    model.fit(data(name), t=YEARS, out=tmp_path / "run")
     loaded = tc.load(tmp_path / "run")
     assert loaded.thinning == Slope()
-    assert loaded.activation().equals(model.activation())
-    assert loaded.draws_[-1].x.slope.tolist() == model.draws_[-1].x.slope.tolist()
+    same(loaded, model)
+    same(clone(model).set_params(n_threads=2).fit(data(name), t=YEARS), model)
+    shorter = clone(model).set_params(n_sweeps=6, n_draws=2)
+    shorter.fit(data(name), t=YEARS, out=tmp_path / "shorter")
+    assert tc.resume(tmp_path / "shorter", n_sweeps=9).n_sweeps_ == 9
 
 
 def test_a_report_describes_it(tmp_path):
-    model = fit().fit(table(), t=YEARS)
+    model = clone(MODELS["features"]).fit(table(), t=YEARS)
     tc.write_report(model, tmp_path / "report.html")
     assert "One slope per feature" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_the_command_line_knows_it(tmp_path):
+    frame = pd.DataFrame(table(), columns=["a", "b", "c"]).assign(year=YEARS)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    run, page = tmp_path / "run", tmp_path / "report.html"
+
+    def call(line):
+        done = CliRunner().invoke(app, line.split())
+        assert done.exit_code == 0, done.output
+
+    call(
+        f"features {tmp_path / 't.csv'} --covariate year --thinning slope --weights binary "
+        f"--max-features 4 --sweeps 6 --draws 2 --out {run}"
+    )
+    assert tc.load(run).thinning == Slope()
+    call(f"report {run} --out {page}")
+    assert "One slope per feature" in page.read_text("utf-8")
+    call(f"impute {run} {tmp_path / 't.csv'} --out {tmp_path / 'filled.csv'}")
+    assert pd.read_csv(tmp_path / "filled.csv")["mean"].notna().all()

@@ -27,7 +27,10 @@ from thincrm.printable import printable
 __all__ = ["app"]
 
 _UNFINISHED, _BAD_INPUT = 1, 2
-_HELP = "Bayesian nonparametric models of data with a covariate: topics over time, latent features."
+_HELP = (
+    "Find topics, features or clusters in data with a date or another covariate, and when each is "
+    "present."
+)
 _EPILOG = """\
 Example: thincrm topics corpus.csv --text body --date date --out run
 

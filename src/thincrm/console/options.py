@@ -99,7 +99,9 @@ NumChains = Annotated[int, typer.Option("--chains", help="Independent chains.", 
 RandomSeed = Annotated[
     int, typer.Option("--seed", help="Random seed: the same seed gives the same result.", min=0)
 ]
-Threads = Annotated[int | None, typer.Option(help="Threads.", show_default="one per core", min=1)]
+Threads = Annotated[
+    int | None, typer.Option(help="Threads to use.", show_default="one per core", min=1)
+]
 Scheduler = Annotated[
     str | None,
     typer.Option(

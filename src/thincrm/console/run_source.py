@@ -7,16 +7,18 @@ import io
 import json
 import warnings
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
+from thincrm.console.data_columns import TableColumns
 from thincrm.errors import DamagedFile
 from thincrm.files import Folder
 from thincrm.files.run import SOURCE, SOURCE_FILES, NewRun
 
-__all__ = ["kept_reading", "kept_texts", "new_run"]
+__all__ = ["kept_name", "kept_reading", "kept_texts", "new_run", "table_like"]
 
 _READING, _TEXTS = SOURCE_FILES
 _MOST_READING, _MOST_TEXTS = 2**20, 2**40  # bytes
@@ -51,6 +53,28 @@ def kept_reading(run: Path) -> dict[str, object]:
     if not isinstance(found, dict):
         return {}
     return {name: value for name, value in found.items() if _is_plain(value)}
+
+
+def kept_name(before: Mapping[str, object], key: str) -> str | None:
+    """Return a name out of what `kept_reading` returns."""
+    found = before.get(key)
+    return found if isinstance(found, str) else None
+
+
+def table_like(run: Path, how: TableColumns, columns: Iterable[object]) -> TableColumns:
+    """Return how to read a table like that of a run, unless options say otherwise."""
+    before = kept_reading(run)
+    if not (how.date or how.covariates):
+        names = before.get("covariates")
+        covariates = tuple(map(str, names)) if isinstance(names, list) else ()
+        how = replace(how, date=kept_name(before, "date"), covariates=covariates)
+    return replace(
+        how,
+        columns=tuple(map(str, columns)),
+        label=how.label or kept_name(before, "label"),
+        date_format=how.date_format or kept_name(before, "date_format"),
+        encoding=how.encoding or kept_name(before, "encoding"),
+    )
 
 
 def _is_plain(value: object) -> bool:

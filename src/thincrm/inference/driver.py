@@ -20,7 +20,7 @@ from thincrm.inference.schedule import Schedule
 from thincrm.inference.side_by_side import Event, Task, packed, run_tasks, share_of_time
 from thincrm.inference.truncation import truncation_binds
 from thincrm.numerics.streams import sweep_generator
-from thincrm.ports import Problem, State
+from thincrm.ports import Grows, Problem, State, Tidies
 
 if TYPE_CHECKING:
     from thincrm.inference.diagnostics import KeptDraw
@@ -57,7 +57,7 @@ _NO_LIMIT = Limit()
 
 
 def run_chains(
-    problem: Problem[Any], log: RunLog, watch: Watch = None, limit: Limit = _NO_LIMIT
+    problem: Problem[Any, Any], log: RunLog, watch: Watch = None, limit: Limit = _NO_LIMIT
 ) -> None:
     """Run what is left of all chains; `log` takes down what happens.
 
@@ -94,14 +94,14 @@ def run_chains(
             log.plan(longer)
             bar.more(log.n_left)
         log.finish()
-    may_grow = hasattr(problem.likelihood, "expand") and not schedule.grow
+    may_grow = isinstance(problem.likelihood, Grows) and not schedule.grow
     full = truncation_binds(log.draws, schedule.atoms, problem.n_atoms, may_grow)
     if full is not None:
         warnings.warn(full, stacklevel=3)
 
 
 def _estimate(
-    problem: Problem[Any], state: Chain, schedule: Schedule, bar: Sweeps, log: RunLog
+    problem: Problem[Any, Any], state: Chain, schedule: Schedule, bar: Sweeps, log: RunLog
 ) -> None:
     """Say what the run will take, if it is long."""
     if schedule.quiet or bar.seconds_left < _LONG_SECONDS:
@@ -111,7 +111,7 @@ def _estimate(
 
 
 def _run_tasks(
-    problem: Problem[Any],
+    problem: Problem[Any, Any],
     schedule: Schedule,
     tasks: list[Task],
     note: Callable[[Event], None],
@@ -137,7 +137,7 @@ def _run_tasks(
         return
 
 
-def _packed(problem: Problem[Any], schedule: Schedule, n_jobs: int) -> bytes | None:
+def _packed(problem: Problem[Any, Any], schedule: Schedule, n_jobs: int) -> bytes | None:
     return packed(replace(problem, engine=problem.engine.part(n_jobs), latest=[]), schedule)
 
 
@@ -150,7 +150,7 @@ class _TimeUp(Exception):
 
 
 def _run_here(
-    problem: Problem[Any],
+    problem: Problem[Any, Any],
     schedule: Schedule,
     tasks: list[Task],
     n_jobs: int,
@@ -188,7 +188,7 @@ def _n_left(schedule: Schedule, task: Task) -> int:
 
 
 def run_chain(
-    problem: Problem[Any],
+    problem: Problem[Any, Any],
     schedule: Schedule,
     chain: int,
     sweep: int,
@@ -208,12 +208,12 @@ def run_chain(
         rng = sweep_generator(seed, chain, number)
         for update in likelihood.updates:
             state = update(rng, problem, state)
-        if schedule.tidies(number) and hasattr(likelihood, "tidy"):
+        if schedule.tidies(number) and isinstance(likelihood, Tidies):
             state = likelihood.tidy(sweep_generator(seed, chain, number, 2), problem, state)
         numbers = likelihood.summary(problem, state)
         draw = likelihood.keep(problem, state, chain, number) if schedule.keeps(number) else None
         full = numbers[f"n_{schedule.atoms}"] > _FULL * problem.n_atoms
-        if schedule.may_grow(number) and full:
+        if schedule.may_grow(number) and full and isinstance(likelihood, Grows):
             rng, larger = sweep_generator(seed, chain, number, 1), int(problem.n_atoms * _GROWTH)
             problem, state = likelihood.expand(rng, problem, state, larger)
         note(number, state, {"chain": chain, "sweep": number, **numbers}, draw)

@@ -34,7 +34,7 @@ def size_of(value: object) -> int:
 
 
 def what_it_takes(
-    problem: Problem[Any],
+    problem: Problem[Any, Any],
     state: State[Any, Any, Any],
     schedule: Schedule,
     seconds: float,
@@ -53,7 +53,9 @@ def what_it_takes(
     return f"This run takes about {', '.join(first)} and {last}." if first else f"About {last}."
 
 
-def _draw_bytes(problem: Problem[Any], state: State[Any, Any, Any], kept: list[int]) -> list[int]:
+def _draw_bytes(
+    problem: Problem[Any, Any], state: State[Any, Any, Any], kept: list[int]
+) -> list[int]:
     """Return the bytes of every draw that a chain keeps, as large as one of this state."""
     likelihood = problem.likelihood
     if hasattr(likelihood, "draw_bytes"):

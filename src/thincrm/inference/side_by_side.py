@@ -60,7 +60,7 @@ class Failure:
     text: str
 
 
-def packed(problem: Problem[Any], schedule: Schedule) -> bytes | None:
+def packed(problem: Problem[Any, Any], schedule: Schedule) -> bytes | None:
     """Return what a process needs to know, or None where it cannot be told.
 
     Functions without a name, and classes of the caller's own script, cannot be sent.

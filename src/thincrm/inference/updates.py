@@ -34,7 +34,7 @@ Chain = State[Any, Any, Any]
 R = TypeVar("R")
 
 
-def log_odds_of(problem: Problem[Any], x: object) -> Float:
+def log_odds_of(problem: Problem[Any, Any], x: object) -> Float:
     """Return the (T, K) log odds of being open; background atoms always are.
 
     Several updates of a sweep ask for those of the same x, so the latest are remembered.
@@ -56,7 +56,9 @@ def _redraw_shard(
     return likelihood.redraw_local(sent[0], shard, local, sent[1])
 
 
-def redraw_observations(rng: np.random.Generator, problem: Problem[Any], state: Chain) -> Chain:
+def redraw_observations(
+    rng: np.random.Generator, problem: Problem[Any, Any], state: Chain
+) -> Chain:
     """Redraw what belongs to observations, shard by shard, and add up what they say."""
     likelihood = problem.likelihood
     sent = fresh_key(rng), likelihood.message(problem, state)
@@ -66,14 +68,14 @@ def redraw_observations(rng: np.random.Generator, problem: Problem[Any], state: 
     return replace(state, local=local, evidence=likelihood.add(parts))
 
 
-def redraw_activations(rng: np.random.Generator, problem: Problem[Any], state: Chain) -> Chain:
+def redraw_activations(rng: np.random.Generator, problem: Problem[Any, Any], state: Chain) -> Chain:
     """Redraw the thinning function's variables, gates integrated out."""
     gates = problem.likelihood.gate_evidence(rng, problem, state)
     return replace(state, x=problem.thinning.redraw(rng, state.x, gates, problem.prepared))
 
 
 def redraw_masses(
-    rng: np.random.Generator, problem: Problem[Any], state: Chain, priors: LevyPriors = PRIORS
+    rng: np.random.Generator, problem: Problem[Any, Any], state: Chain, priors: LevyPriors = PRIORS
 ) -> Chain:
     """Redraw the masses and, if they are learned, the Lévy measure's own parameters with them."""
     found = problem.likelihood.mass_evidence(rng, problem, state)
@@ -83,7 +85,7 @@ def redraw_masses(
     return replace(state, levy=levy, log_mass=log_mass)
 
 
-def redraw_own(rng: np.random.Generator, problem: Problem[Any], state: Chain) -> Chain:
+def redraw_own(rng: np.random.Generator, problem: Problem[Any, Any], state: Chain) -> Chain:
     """Redraw the likelihood's own globals."""
     return replace(state, own=problem.likelihood.redraw_own(rng, problem, state))
 

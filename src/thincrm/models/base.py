@@ -14,7 +14,7 @@ import time
 import warnings
 from abc import abstractmethod
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -39,20 +39,21 @@ from thincrm.models.seeds import RandomState, seed_of
 from thincrm.models.stored import StoredModel
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.waiting import telling
-from thincrm.ports import Engine, LevyMeasure, Problem
+from thincrm.ports import Engine, LevyMeasure, Likelihood, Problem
 from thincrm.thinning.member import ThinningFunction
 
 __all__ = ["Factors", "Model", "Parts"]
 
+Third = TypeVar("Third", bound=Likelihood[Any, Any, Any, Any])
 _FIRST_SWEEPS = 300  # of a run that goes on by itself, before its verdict is asked for
 
 
-class Factors(NamedTuple):
+class Factors(NamedTuple, Generic[Third]):
     """The checked factors of a model, and its truncation."""
 
     levy: LevyMeasure
     thinning: ThinningFunction
-    likelihood: Any  # a ports.Likelihood
+    likelihood: Third
     n_atoms: int
     n_background: int = 0
 
@@ -96,7 +97,7 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
         """Check the data, remember them, and return how many observations there are."""
 
     @abstractmethod
-    def _factors(self) -> Factors:
+    def _factors(self) -> Factors[Any]:
         """Return the checked factors, or a sentence on why they do not fit together."""
 
     @abstractmethod
@@ -216,7 +217,7 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
 
         return DaskEngine(client, self.n_threads)
 
-    def _problem(self, engine: Engine | None = None) -> Problem[Any]:
+    def _problem(self, engine: Engine | None = None) -> Problem[Any, Any]:
         levy, thinning, likelihood, n_atoms, n_background = self._factors()
         known = self._known()
         parts = self._parts(known)

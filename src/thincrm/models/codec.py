@@ -9,18 +9,12 @@ import numpy as np
 import pandas as pd
 from sklearn.feature_extraction.text import CountVectorizer
 
+from thincrm import levy
 from thincrm.data.covariates import Covariates
 from thincrm.data.table_values import Scale
 from thincrm.errors import DamagedFile
 from thincrm.files.tree import Codec
 from thincrm.inference.run_log import ChainState
-from thincrm.levy import (
-    BetaProcess,
-    GammaProcess,
-    GeneralizedGammaProcess,
-    StableBetaProcess,
-    StableProcess,
-)
 from thincrm.models.registry import model_classes
 from thincrm.ports import State
 from thincrm.thinning.member import MEMBERS
@@ -34,7 +28,7 @@ __all__ = [
     "unpack_words",
 ]
 
-LEVY = (BetaProcess, GammaProcess, GeneralizedGammaProcess, StableBetaProcess, StableProcess)
+LEVY = tuple(getattr(levy, name) for name in levy.__all__)
 _CODE = ("preprocessor", "tokenizer")
 _DTYPES = {"int32": np.int32, "int64": np.int64, "float64": np.float64}
 

@@ -83,7 +83,7 @@ class StoredModel:
         """Return how long a run of this model is."""
 
     @abstractmethod
-    def _problem(self, engine: Engine | None = None) -> Problem[Any]:
+    def _problem(self, engine: Engine | None = None) -> Problem[Any, Any]:
         """Return the sampler's problem."""
 
     @abstractmethod

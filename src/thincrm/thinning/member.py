@@ -15,6 +15,7 @@ from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.errors import InvalidInput
 from thincrm.files.checks import floats, need, places
 from thincrm.numerics.arrays import Float, Seed
+from thincrm.ports import GateEvidence
 
 __all__ = ["MEMBERS", "ThinningFunction", "member_named", "register"]
 
@@ -38,6 +39,14 @@ class ThinningFunction(ABC):
     @abstractmethod
     def draw(self, rng: Seed, n_atoms: int, prepared: Any) -> Any:
         """Draw the auxiliary variables of `n_atoms` atoms from their prior."""
+
+    @abstractmethod
+    def log_odds(self, x: Any, prepared: Any, t: CovariateLike | None = None) -> Float:
+        """Return the (T, K) log p/(1-p) at the prepared rows, or at any covariates t."""
+
+    @abstractmethod
+    def redraw(self, rng: Seed, x: Any, evidence: GateEvidence, prepared: Any) -> Any:
+        """Move x so that its full conditional stays invariant."""
 
     def pack(self, prepared: Any) -> dict[str, Float] | None:
         """Return what files must keep of `prepared`; None: it can be prepared again, bit by bit."""

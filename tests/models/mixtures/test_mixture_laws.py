@@ -14,7 +14,7 @@ from thincrm.inference.engine import Threads
 from thincrm.inference.updates import redraw_activations, redraw_observations
 from thincrm.levy import GammaProcess, GeneralizedGammaProcess, StableProcess
 from thincrm.levy.marginal import log_evidence
-from thincrm.models.mixtures.draws import atom_log_odds, predictive_weights
+from thincrm.models.mixtures.draw import atom_log_odds, predictive_weights
 from thincrm.models.mixtures.gaussian import GaussianClusters
 from thincrm.models.mixtures.likelihood import MixtureLikelihood
 from thincrm.models.mixtures.predict import log_joint_density, mixture_cdf, mixture_quantile

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 from scipy.stats import chisquare
 
-from thincrm.models.mixtures.gates import _opens, _pick_silent
+from thincrm.models.mixtures.kernel import _opens, _pick_silent
 from thincrm.numerics.streams import new_stream
 
 SEED, LEVEL, SIZE = 20269, 1e-5, 40_000

@@ -8,6 +8,7 @@ import thincrm as tc
 from thincrm.errors import InvalidInput
 from thincrm.inference.schedule import Schedule
 from thincrm.models.topics import documents_kept
+from thincrm.models.topics import tables as topic_tables
 from thincrm.models.topics.documents_kept import document_sweeps, with_documents
 
 N_DOCUMENTS = 30
@@ -115,7 +116,7 @@ def test_a_run_that_goes_on_keeps_some_too(end):
 def test_tables_of_documents_are_written_in_blocks(light, monkeypatch, tmp_path):
     model, _ = light
     whole = model.documents()
-    monkeypatch.setattr("thincrm.models.topics.tables._BLOCK", 7)
+    monkeypatch.setattr(topic_tables, "_BLOCK", 7)
     pd.testing.assert_frame_equal(model.documents(), whole)
     model.to_csv(tmp_path)
     written = pd.read_csv(tmp_path / "documents.csv")

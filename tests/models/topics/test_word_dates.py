@@ -203,7 +203,7 @@ def test_reasons_are_what_words_and_topics_add(fitted, dates):
     assert spoken >= set(FASHION)
     for d in range(5):
         said = np.zeros(fitted._tables.n_topics)
-        for part, (draw, match) in zip(dates.topics, fitted._tables.latest(5), strict=True):
+        for part, (draw, match) in zip(dates.topics, fitted._tables.spread_out(5), strict=True):
             for topic, k in enumerate(match):
                 if k >= 0:
                     open_T = np.log(np.maximum(expit(draw.log_odds[:, k]), np.exp(-30)))

@@ -78,7 +78,7 @@ class DependentIBP(FeatureModel):
         self.n_threads = n_threads
         self.quiet = quiet
 
-    def _factors(self) -> Factors:
+    def _factors(self) -> Factors[FeatureLikelihood]:
         n_features = check_count("max_features", self.max_features, most=MOST_FEATURES)
         start = BetaProcess(min(2.0, 0.5 * n_features), 1.0)  # of the chain
         likelihood = FeatureLikelihood(background=bool(self.background), sure=True)

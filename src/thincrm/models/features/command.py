@@ -91,9 +91,7 @@ def features(
     date_format: o.DateFormat = None,
     encoding: o.Encoding = None,
     skip_bad: o.SkipBad = False,
-    max_features: Annotated[
-        int, typer.Option(help="Truncation: more features than needed.", min=1)
-    ] = 20,
+    max_features: Annotated[int, typer.Option(help="The most features there can be.", min=1)] = 20,
     weights: Annotated[
         Weights,
         typer.Option(help="A feature has a weight in each row that uses it, or is present or not."),

@@ -239,7 +239,7 @@ class FeatureModel(
         refuse_infinite(checked, self.columns_)
         return np.asarray(checked)
 
-    def _factors(self) -> Factors:
+    def _factors(self) -> Factors[FeatureLikelihood]:
         """Return the checked factors, or a sentence on why they do not fit together."""
         for name, chosen, known in (
             ("gates", self.gates, _GATES),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import log_expit
@@ -16,6 +16,9 @@ from thincrm.models.features.laws import NOISE_PRIOR
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.threads import map_blocks
 from thincrm.ports import Problem, State
+
+if TYPE_CHECKING:
+    from thincrm.models.features.likelihood import FeatureLikelihood
 
 __all__ = [
     "BACKGROUND_PRECISION",
@@ -99,7 +102,7 @@ class FeatureFacts(NamedTuple):
 
 
 FeatureState = State[FeatureLocal, FeatureGlobals, FeatureEvidence]
-FeatureProblem = Problem[FeatureShard]
+FeatureProblem: TypeAlias = "Problem[FeatureShard, FeatureLikelihood]"
 
 
 def facts_of(table: Table) -> FeatureFacts:

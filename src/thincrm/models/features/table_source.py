@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from thincrm.console.data_columns import TableColumns
-from thincrm.console.run_source import kept_reading
+from thincrm.console.run_source import table_like
 from thincrm.data.reading import Table, read_table
 from thincrm.data.reading.lines import UTF8
 from thincrm.errors import InvalidInput
@@ -33,24 +32,4 @@ def read_rows(path: Path, how: TableColumns) -> Table:
 
 def read_new_rows(run: Path, model: FeatureModel, path: Path, how: TableColumns) -> Table:
     """Read a table like that of the run, unless options say otherwise."""
-    before = kept_reading(run)
-    if not (how.date or how.covariates):
-        covariates = before.get("covariates")
-        how = replace(
-            how,
-            date=_name(before, "date"),
-            covariates=tuple(map(str, covariates)) if isinstance(covariates, list) else (),
-        )
-    how = replace(
-        how,
-        columns=tuple(str(name) for name in model.columns_),
-        label=how.label or _name(before, "label"),
-        date_format=how.date_format or _name(before, "date_format"),
-        encoding=how.encoding or _name(before, "encoding"),
-    )
-    return read_rows(path, how)
-
-
-def _name(before: dict[str, object], key: str) -> str | None:
-    found = before.get(key)
-    return found if isinstance(found, str) else None
+    return read_rows(path, table_like(run, how, model.columns_))

@@ -83,10 +83,9 @@ def clusters(
     ] = None,
     label: Annotated[str | None, typer.Option(help="Column with the names of the rows.")] = None,
     date_format: o.DateFormat = None,
+    encoding: o.Encoding = None,
     skip_bad: o.SkipBad = False,
-    max_clusters: Annotated[
-        int, typer.Option(help="Truncation: more clusters than needed.", min=2)
-    ] = 30,
+    max_clusters: Annotated[int, typer.Option(help="The most clusters there can be.", min=2)] = 30,
     gates: Annotated[
         Gates,
         typer.Option(
@@ -116,7 +115,7 @@ def clusters(
 
     check_run_place(out)
     how = TableColumns(
-        date, tuple(covariate or ()), tuple(column or ()), label, date_format, skip_bad
+        date, tuple(covariate or ()), tuple(column or ()), label, date_format, skip_bad, encoding
     )
     settings = work.ClusterSettings(
         max_clusters=max_clusters,
@@ -152,6 +151,7 @@ def assign(
         str | None,
         typer.Option(help="Column with the names of the rows.", show_default="as in the run"),
     ] = None,
+    encoding: o.Encoding = None,
     skip_bad: o.SkipBad = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
@@ -160,5 +160,5 @@ def assign(
     from thincrm.models.mixtures import fit_command as work  # noqa: PLC0415
 
     path = file_place(out, run, "assign.csv")
-    how = TableColumns(date, tuple(covariate or ()), (), label, None, skip_bad)
+    how = TableColumns(date, tuple(covariate or ()), (), label, None, skip_bad, encoding)
     work.assign_rows(Voice(quiet, json), run, table, how, path)

@@ -14,7 +14,7 @@ from thincrm.errors import InvalidInput
 from thincrm.models.atom_tables import band, time_columns
 from thincrm.models.mixtures.cells import ColumnLaw
 from thincrm.models.mixtures.clusters import Params
-from thincrm.models.mixtures.draws import MixtureDraw
+from thincrm.models.mixtures.draw import MixtureDraw
 from thincrm.models.mixtures.new_rows import MixtureRows
 from thincrm.models.mixtures.partition import spread
 from thincrm.models.mixtures.predict import mixture_cdf, mixture_quantile

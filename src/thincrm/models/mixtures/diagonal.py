@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from thincrm.models.mixtures.tables import (
+from thincrm.models.mixtures.table_rows import (
     TableRows,
     draw_weight,
     log_row,

@@ -11,6 +11,7 @@ from thincrm.console.model_terminal import RunCommand, refusal
 from thincrm.console.run_source import new_run
 from thincrm.console.show_run import keep_results, show_run
 from thincrm.console.voice import Voice, say_skipped
+from thincrm.data.reading.lines import UTF8
 from thincrm.inference.dask_cluster import Client
 from thincrm.models.loading import load
 from thincrm.models.mixtures.columns import found_kinds
@@ -61,7 +62,8 @@ def fit_clusters(
     voice.say(f"Columns: {', '.join(said)}.")
     model = MixtureModel(thinning=factor, **settings)
     flags = {} if censored is None else {"censored": censored}
-    place = new_run(out, asdict(how) | {"source": path.name, "kind": "table"} | flags)
+    kept = {"encoding": how.encoding or UTF8, "source": path.name, "kind": "table"}
+    place = new_run(out, asdict(how) | kept | flags)
     model.fit(table.values, t=table.t, censored=side_N, out=place, client=client, minutes=minutes)
     keep_results(model, out)
     return show_run(voice, MixtureTerminal(), model, out, table.skipped)

@@ -29,7 +29,7 @@ from thincrm.models.mixtures.full_loops import (
     log_density,
     solve_rows,
 )
-from thincrm.models.mixtures.tables import (
+from thincrm.models.mixtures.table_rows import (
     TableRows,
     reach_of,
     sample_weights,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thincrm.models.mixtures.tables import TableRows, draw_weight, log_row
+from thincrm.models.mixtures.table_rows import TableRows, draw_weight, log_row
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.cholesky import factor, log_det_factor, solve_factor, solve_transposed
 from thincrm.numerics.compiled import compiled

@@ -8,7 +8,7 @@ from typing import Literal
 from thincrm.errors import InvalidInput, check_positive
 from thincrm.models.mixtures.diagonal import Diagonal
 from thincrm.models.mixtures.full import Full
-from thincrm.models.mixtures.tables import TableRows, table_rows
+from thincrm.models.mixtures.table_rows import TableRows, table_rows
 from thincrm.numerics.arrays import ArrayLike
 
 __all__ = ["GaussianClusters"]

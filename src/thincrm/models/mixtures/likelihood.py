@@ -12,7 +12,7 @@ from scipy.special import log_expit
 from thincrm.errors import InvalidInput
 from thincrm.inference.updates import log_odds_of
 from thincrm.models.mixtures.clusters import Clusters, add_stats, take_rows
-from thincrm.models.mixtures.draws import MixtureDraw, keep_draw, summary_of
+from thincrm.models.mixtures.draw import MixtureDraw, keep_draw, summary_of
 from thincrm.models.mixtures.evidence import (
     Gating,
     MixtureEvidence,
@@ -20,7 +20,7 @@ from thincrm.models.mixtures.evidence import (
     gate_evidence,
     mass_evidence,
 )
-from thincrm.models.mixtures.gates import (
+from thincrm.models.mixtures.kernel import (
     draw_clocks,
     draw_rejected,
     pick_observation,

@@ -24,7 +24,7 @@ from thincrm.models.mixtures.diagonal import (
     DiagonalStats,
 )
 from thincrm.models.mixtures.gaussian import GaussianClusters
-from thincrm.models.mixtures.tables import TableRows, table_rows
+from thincrm.models.mixtures.table_rows import TableRows, table_rows
 from thincrm.numerics.arrays import ArrayLike, Float, Int
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.streams import fresh_key, new_stream

@@ -22,7 +22,6 @@ from thincrm.models.given_rows import refuse_other_order
 from thincrm.models.mixtures.cells import Cells
 from thincrm.models.mixtures.censored import RegressionStats
 from thincrm.models.mixtures.chosen_cells import cells_of
-from thincrm.models.mixtures.cluster_tables import ClusterTables
 from thincrm.models.mixtures.columns import (
     MixedTable,
     coded,
@@ -32,7 +31,7 @@ from thincrm.models.mixtures.columns import (
     said_kinds,
 )
 from thincrm.models.mixtures.diagonal import DiagonalHyper, DiagonalParams, DiagonalStats
-from thincrm.models.mixtures.draws import MixtureDraw
+from thincrm.models.mixtures.draw import MixtureDraw
 from thincrm.models.mixtures.evidence import MixtureEvidence
 from thincrm.models.mixtures.export import MixtureExport
 from thincrm.models.mixtures.full import FullHyper, FullParams, FullStats
@@ -48,6 +47,7 @@ from thincrm.models.mixtures.shards import MixtureLocal, as_shards
 from thincrm.models.mixtures.sides import SidesLike, censor, sides_of
 from thincrm.models.mixtures.state import MixtureOwn
 from thincrm.models.mixtures.storage import MixtureFiles
+from thincrm.models.mixtures.tables import ClusterTables
 from thincrm.models.reported import refuse_options
 from thincrm.models.seeds import RandomState, seed_of
 from thincrm.numerics.arrays import Float
@@ -288,7 +288,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
     def _cells(self) -> Cells:
         return cells_of(self.likelihood_, self.layout_, self.covariates_)
 
-    def _factors(self) -> Factors:
+    def _factors(self) -> Factors[MixtureLikelihood]:
         """Return the checked factors, or a sentence on why they do not fit together."""
         levy = GammaProcess(2.0) if self.levy is None else self.levy
         if getattr(levy, "support", None) != np.inf:

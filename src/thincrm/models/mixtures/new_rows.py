@@ -17,7 +17,7 @@ from thincrm.models.atom_tables import band
 from thincrm.models.given_rows import Imputation, times_of
 from thincrm.models.mixtures.clusters import Rows, take_rows
 from thincrm.models.mixtures.columns import MixedTable
-from thincrm.models.mixtures.draws import MixtureDraw
+from thincrm.models.mixtures.draw import MixtureDraw
 from thincrm.models.mixtures.predict import log_joint_density
 from thincrm.models.mixtures.regression import RegressionClusters
 from thincrm.models.mixtures.results import MixtureResults

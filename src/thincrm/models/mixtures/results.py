@@ -16,11 +16,11 @@ from thincrm.errors import InvalidInput, check_between
 from thincrm.models.atom_tables import band, time_columns
 from thincrm.models.base import Model
 from thincrm.models.mixtures.cells import Cells
-from thincrm.models.mixtures.cluster_tables import ClusterTables, mean_and_band
 from thincrm.models.mixtures.columns import Layout
-from thincrm.models.mixtures.draws import MixtureDraw, predictive_weights
+from thincrm.models.mixtures.draw import MixtureDraw, predictive_weights
 from thincrm.models.mixtures.evidence import Gating
 from thincrm.models.mixtures.partition import CredibleBall, spread
+from thincrm.models.mixtures.tables import ClusterTables, mean_and_band
 from thincrm.models.mixtures.weights import seen_weights
 from thincrm.numerics.arrays import Bool, Float, Int
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from thincrm.models.mixtures.clusters import Rows, take_rows
-from thincrm.models.mixtures.gates import Groups
+from thincrm.models.mixtures.kernel import Groups
 from thincrm.numerics.arrays import Float, Int
+from thincrm.ports import Engine
 
-__all__ = ["MixtureLocal", "MixtureShard", "as_shards", "labels_in_order", "row_blocks"]
+__all__ = ["MixtureLocal", "MixtureShard", "as_shards", "labels_in_order", "row_blocks", "rows_at"]
 
 _SHARD_ROWS = 2**18
 _BLOCK_ROWS = 2048
@@ -74,6 +76,16 @@ def row_blocks(groups: Groups, whole_groups: bool) -> list[tuple[int, int, int, 
     return [
         (int(groups.group_N[a]), int(groups.group_N[b - 1]) + 1, a, b) for a, b in pairwise(edges)
     ]
+
+
+def rows_at(engine: Engine, shards: Sequence[MixtureShard], chosen: Sequence[Int]) -> Any:
+    """Return some rows of every shard, one after another."""
+    _, parts = engine.map(_chosen_rows, shards, chosen, None)
+    return type(parts[0])(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def _chosen_rows(shard: MixtureShard, chosen: Int, _: None) -> tuple[None, Rows]:
+    return None, take_rows(shard.rows, chosen)
 
 
 def labels_in_order(shards: tuple[MixtureShard, ...], local: Any) -> np.ndarray:

@@ -23,6 +23,7 @@ import numpy as np
 from thincrm.models.mixtures.clusters import Stats, take_rows
 from thincrm.models.mixtures.launch import launch_shares
 from thincrm.models.mixtures.proposals import Atom, View, atom_with, split_local, view_of
+from thincrm.models.mixtures.shards import rows_at
 from thincrm.models.mixtures.state import MixtureOwn, MixtureProblem, MixtureState
 from thincrm.numerics.arrays import Int
 from thincrm.numerics.streams import fresh_key
@@ -98,13 +99,12 @@ def split_or_merge(
 
 def _take(problem: MixtureProblem, where: Int) -> Any:
     """Return the rows of given places in the order of shards."""
-    parts, begin = [], 0
+    chosen, begin = [], 0
     for shard in problem.shards:
         size = shard.order.size
-        inside = where[(where >= begin) & (where < begin + size)] - begin
-        parts.append(take_rows(shard.rows, inside))
+        chosen.append(where[(where >= begin) & (where < begin + size)] - begin)
         begin += size
-    return type(parts[0])(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    return rows_at(problem.engine, problem.shards, chosen)
 
 
 def _stats(law: Any, rows: Any, packed: Any, side: np.ndarray) -> Stats:

@@ -8,12 +8,14 @@ two that are one.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.special import gammaln, log_expit
 
 from thincrm.models.mixtures.clusters import Clusters, Hyper, Params, Rows, Stats, take_rows
 from thincrm.models.mixtures.evidence import MixtureEvidence
-from thincrm.models.mixtures.shards import MixtureLocal
+from thincrm.models.mixtures.shards import MixtureLocal, MixtureShard, rows_at
 from thincrm.models.mixtures.state import MixtureOwn, MixtureProblem, MixtureState
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.streams import fresh_key
@@ -32,29 +34,41 @@ def start_state(rng: np.random.Generator, problem: MixtureProblem) -> MixtureSta
     sample = _sample(rng, problem)
     hyper = law.start_hyper(sample)
     params, log_size = _best_of(rng, law, sample, hyper, n_atoms)
-    packed = law.packed(params)
-    local, stats, counts = [], [], []
-    for shard in problem.shards:
-        n_rows = shard.order.size
-        label = _assign(law, shard.rows, packed, log_size)
-        own = likelihood.gates == "observation"
-        local.append(MixtureLocal(label, np.full(n_rows if own else 0, 1.0)))
-        key = fresh_key(rng)
-        stats.append(law.add_rows(0, n_rows, key, 0, shard.rows, label, packed, n_atoms))
-        counts.append(np.zeros((shard.groups.start_G.size - 1, n_atoms), np.int64))
-        np.add.at(counts[-1], (shard.groups.group_N, label), 1)
-    x = _open_where_used(rng, problem, np.concatenate(counts))
-    hits = np.concatenate(counts).sum(0)
+    clocks = likelihood.gates == "observation"
+    keys = [fresh_key(rng) for _ in problem.shards]
+    message = _First(law, law.packed(params), log_size, clocks)
+    local, parts = problem.engine.map(_first_local, problem.shards, keys, message)
+    evidence = likelihood.add(parts)
+    x = _open_where_used(rng, problem, evidence.counts)
+    hits = evidence.counts.sum(0)
     log_mass = np.log((hits + problem.levy.mass / n_atoms) / (hits.sum() + problem.levy.mass))
-    clock = np.zeros(0) if likelihood.gates == "observation" else problem.trials.astype(float)
-    none, nothing = np.zeros((0, n_atoms), np.int64), np.zeros(n_atoms)
-    parts = [
-        MixtureEvidence(count, none, np.zeros(0), nothing, stat)
-        for count, stat in zip(counts, stats, strict=True)
-    ]
-    evidence = likelihood.add(parts)._replace(clock=clock)
+    clock = np.zeros(0) if clocks else problem.trials.astype(float)
     own_globals = MixtureOwn(law.redraw(rng, evidence.stats, hyper), hyper)
-    return State(tuple(local), own_globals, log_mass, x, problem.levy, evidence)
+    return State(local, own_globals, log_mass, x, problem.levy, evidence._replace(clock=clock))
+
+
+class _First(NamedTuple):
+    """What a shard needs to know to assign its rows."""
+
+    law: Clusters
+    packed: object
+    log_size: Float
+    clocks: bool  # every row has one of its own
+
+
+def _first_local(
+    shard: MixtureShard, key: np.uint64, message: _First
+) -> tuple[MixtureLocal, MixtureEvidence]:
+    """Assign a shard's rows to their likeliest clusters."""
+    law, packed, log_size, clocks = message
+    n_rows, n_atoms, groups = shard.order.size, log_size.size, shard.groups
+    label = _assign(law, shard.rows, packed, log_size)
+    stats = law.add_rows(0, n_rows, key, 0, shard.rows, label, packed, n_atoms)
+    count_GK = np.zeros((groups.start_G.size - 1, n_atoms), np.int64)
+    np.add.at(count_GK, (groups.group_N, label), 1)
+    none, nothing = np.zeros((0, n_atoms), np.int64), np.zeros(n_atoms)
+    found = MixtureEvidence(count_GK, none, np.zeros(0), nothing, stats)
+    return MixtureLocal(label, np.full(n_rows if clocks else 0, 1.0)), found
 
 
 def _sample(rng: np.random.Generator, problem: MixtureProblem) -> Rows:
@@ -63,12 +77,12 @@ def _sample(rng: np.random.Generator, problem: MixtureProblem) -> Rows:
     Holes are filled given a row's cluster, which makes clusters look tighter than they are.
     """
     total = sum(shard.order.size for shard in problem.shards)
-    parts = []
+    chosen = []
     for shard in problem.shards:
         size = shard.order.size
         share = min(size, -(-_SAMPLE * size // total))
-        parts.append(take_rows(shard.rows, np.sort(rng.choice(size, share, replace=False))))
-    rows = type(parts[0])(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        chosen.append(np.sort(rng.choice(size, share, replace=False)))
+    rows = rows_at(problem.engine, problem.shards, chosen)
     seen = getattr(rows, "seen", np.ones((len(rows[0]), 1)))
     n_seen = np.asarray(seen).sum(1)
     return take_rows(rows, np.flatnonzero(n_seen >= np.median(n_seen)))

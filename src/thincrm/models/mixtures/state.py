@@ -7,7 +7,7 @@ where an update needs them, given the clocks, and forgotten.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from thincrm.models.mixtures.clusters import Hyper, Params
 from thincrm.models.mixtures.evidence import MixtureEvidence
@@ -15,9 +15,12 @@ from thincrm.models.mixtures.shards import MixtureLocal, MixtureShard
 from thincrm.numerics.arrays import Float
 from thincrm.ports import Problem, State
 
+if TYPE_CHECKING:
+    from thincrm.models.mixtures.likelihood import MixtureLikelihood
+
 __all__ = ["Message", "MixtureOwn", "MixtureProblem", "MixtureState"]
 
-MixtureProblem = Problem[MixtureShard]
+MixtureProblem: TypeAlias = "Problem[MixtureShard, MixtureLikelihood]"
 
 
 class MixtureOwn(NamedTuple):

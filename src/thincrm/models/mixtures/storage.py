@@ -13,7 +13,7 @@ from thincrm.inference.run_log import ChainState
 from thincrm.models.codec import pack_words, unpack_words
 from thincrm.models.file_checks import check_like, check_scalars
 from thincrm.models.mixtures.columns import KINDS, Layout
-from thincrm.models.mixtures.draws import MixtureDraw
+from thincrm.models.mixtures.draw import MixtureDraw
 from thincrm.models.mixtures.evidence import MixtureEvidence
 from thincrm.models.mixtures.shards import MixtureLocal
 from thincrm.models.stored import StoredModel

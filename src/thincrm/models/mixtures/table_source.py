@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from thincrm.console.data_columns import TableColumns
-from thincrm.console.run_source import kept_reading
+from thincrm.console.run_source import kept_name, kept_reading, table_like
 from thincrm.data.reading import Table, read_table
+from thincrm.data.reading.lines import UTF8
 from thincrm.errors import InvalidInput
 from thincrm.models.mixtures.model import MixtureModel
 from thincrm.models.mixtures.sides import sides_of
@@ -36,6 +37,7 @@ def read_rows(
         date=how.date,
         label=how.label,
         date_format=how.date_format,
+        encoding=how.encoding or UTF8,
         skip_bad=how.skip_bad,
         categories=categories,
     )
@@ -53,23 +55,7 @@ def read_new_rows(
     run: Path, model: MixtureModel, path: Path, how: TableColumns
 ) -> tuple[Table, Any]:
     """Read a table like that of the run, and its censoring, unless options say otherwise."""
-    before = kept_reading(run)
-    if not (how.date or how.covariates):
-        names = before.get("covariates")
-        covariates = tuple(map(str, names)) if isinstance(names, list) else ()
-        how = replace(how, date=_name(before, "date"), covariates=covariates)
-    names = tuple(str(name) for name in model.columns_)
-    how = replace(
-        how,
-        columns=names,
-        label=how.label or _name(before, "label"),
-        date_format=how.date_format or _name(before, "date_format"),
-    )
-    kinds = zip(names, model.layout_.kinds, strict=True)
-    texts = [name for name, kind in kinds if kind == "category"]
-    return read_rows(path, how, _name(before, "censored"), texts)
-
-
-def _name(before: dict[str, object], key: str) -> str | None:
-    found = before.get(key)
-    return found if isinstance(found, str) else None
+    kinds = zip(model.columns_, model.layout_.kinds, strict=True)
+    texts = [str(name) for name, kind in kinds if kind == "category"]
+    censored = kept_name(kept_reading(run), "censored")
+    return read_rows(path, table_like(run, how, model.columns_), censored, texts)

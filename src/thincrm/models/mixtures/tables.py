@@ -1,89 +1,143 @@
-"""Rows of numbers with holes, and what normal and Student rows share."""
+"""Labelled tables of a mixture: the clusters of every draw are matched to one partition.
+
+A draw's cluster belongs to the cluster of the partition that most of its rows are in; several may
+belong to one. A cluster of the partition that no cluster of a draw belongs to is absent there.
+"""
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+import pandas as pd
+from scipy.special import expit
 
-from thincrm.numerics.arrays import ArrayLike, Float
-from thincrm.numerics.compiled import compiled
-from thincrm.numerics.variates import gamma
+from thincrm.data.covariates import Covariates
+from thincrm.models.atom_tables import band, time_columns
+from thincrm.models.curve_shapes import first_last
+from thincrm.models.mixtures.draw import MixtureDraw
+from thincrm.models.mixtures.partition import Partition, contingency
+from thincrm.numerics.arrays import Float, Int
 
-__all__ = [
-    "TableRows",
-    "draw_weight",
-    "log_row",
-    "reach_of",
-    "sample_weights",
-    "scaled_cdf",
-    "table_rows",
-]
+__all__ = ["ClusterTables", "mean_and_band"]
 
-_LEAST_WEIGHT = 1e-300
+OfDraw = Callable[[MixtureDraw], Float]
+Moments = Callable[[MixtureDraw], tuple[Float, Float]]
 
 
-class TableRows(NamedTuple):
-    """A table with holes."""
+class ClusterTables:
+    """Tables of kept draws; clusters are those of the partition, the largest first."""
 
-    value: Float  # N x P; 0 at a hole
-    seen: np.ndarray  # N x P, uint8
-    weight: Float  # N: scale w of the row's precision; 0: not known (Student rows)
+    def __init__(self, draws: Sequence[MixtureDraw]) -> None:
+        self.draws = draws
+        self.partition = Partition([draw.labels for draw in draws])
+
+    @cached_property
+    def n_clusters(self) -> int:
+        """Return the clusters of the partition."""
+        return int(self.partition.labels.max()) + 1
+
+    @cached_property
+    def overlaps(self) -> list[Int]:
+        """Return, for every draw, the (n_used, L) rows its clusters share with the partition's."""
+        return [contingency(draw.labels, self.partition.labels) for draw in self.draws]
+
+    @cached_property
+    def homes(self) -> list[Int]:
+        """Return, for every draw, the cluster that each of its clusters belongs to."""
+        return [table.argmax(1) for table in self.overlaps]
+
+    @cached_property
+    def presence(self) -> Float:
+        """Return the (L,) shares of draws that a cluster is in."""
+        here_BL = [np.isin(np.arange(self.n_clusters), home) for home in self.homes]
+        return np.asarray(np.mean(here_BL, axis=0))
+
+    def _belongs(self, b: int) -> Float:
+        """Return the (n_used, L) memberships of a draw's clusters.
+
+        A cluster that is in no draw (rows that are never together for long) is described by those
+        of the draw that hold most of its rows.
+        """
+        belongs_UL = np.asarray(self.homes[b][:, None] == np.arange(self.n_clusters), float)
+        for lost in np.flatnonzero(self.presence == 0.0):
+            belongs_UL[self.overlaps[b][:, lost].argmax(), lost] = 1.0
+        return belongs_UL
+
+    def together(self, values: OfDraw, *, weighed: bool) -> Float:
+        """Return (B, ..., L): values (..., A) of every draw, summed or averaged over those of one.
+
+        NaN: absent. Averages are weighed by the clusters' rows.
+        """
+        out = []
+        for b, draw in enumerate(self.draws):
+            belongs_UL = self._belongs(b)
+            absent_L = ~belongs_UL.any(0)
+            if weighed:
+                belongs_UL *= draw.counts.sum(0)[:, None]
+                belongs_UL /= np.maximum(belongs_UL.sum(0), 1.0)
+            value = values(draw)[..., : draw.n_used] @ belongs_UL
+            out.append(np.where(absent_L, np.nan, value))
+        return np.stack(out)
+
+    def sizes(self, level: float) -> pd.DataFrame:
+        """Return every cluster's rows, its share of all with bands, and its presence in draws."""
+        share_BL = self.together(lambda draw: draw.counts.sum(0) / draw.counts.sum(), weighed=False)
+        mean, lower, upper = mean_and_band(share_BL, level)
+        index = pd.RangeIndex(self.n_clusters, name="cluster")
+        columns = {
+            "rows": np.bincount(self.partition.labels),
+            "share": mean,
+            "lower": lower,
+            "upper": upper,
+            "presence": self.presence,
+        }
+        return pd.DataFrame(columns, index=index)
+
+    def moments(self, of: Moments) -> tuple[Float, Float]:
+        """Return the (B, E, L) means and standard deviations of clusters' entries."""
+        mean_BEL = self.together(lambda draw: of(draw)[0].T, weighed=True)
+        square_BEL = self.together(lambda draw: _square(*of(draw)).T, weighed=True)
+        return mean_BEL, np.sqrt(np.maximum(square_BEL - mean_BEL**2, 0.0))
+
+    def activation(
+        self, known: Covariates, rows: Float, level: float, log_odds: OfDraw, weights: OfDraw
+    ) -> pd.DataFrame:
+        """Return clusters' probabilities of being open, and their shares, at covariate rows."""
+        opened = self.together(lambda draw: expit(log_odds(draw)), weighed=True)
+        share = self.together(weights, weighed=False)
+        columns: dict[str, Any] = {"cluster": np.repeat(np.arange(self.n_clusters), len(rows))}
+        columns |= time_columns(known, rows, self.n_clusters)
+        for prefix, values in (("", opened), ("share_", share)):
+            mean, lower, upper = mean_and_band(values, level)
+            columns["share" if prefix else "mean"] = mean.T.ravel()
+            columns[prefix + "lower"], columns[prefix + "upper"] = lower.T.ravel(), upper.T.ravel()
+        return pd.DataFrame(columns)
+
+    def lifetimes(
+        self, labels: pd.Index, level: float, which: Literal["first", "last"], weights: OfDraw
+    ) -> pd.DataFrame:
+        """Return the first or last covariate where a cluster has half of its highest share."""
+        place_BL = first_last(self.together(weights, weighed=False), which)
+        tail = (1.0 - level) / 2.0
+        columns = {}
+        for name, share in (("median", 0.5), ("lower", tail), ("upper", 1.0 - tail)):
+            place = np.nanquantile(place_BL, share, axis=0, method="nearest").astype(int)
+            columns[name] = labels[place]
+        return pd.DataFrame(columns, index=pd.RangeIndex(self.n_clusters, name="cluster"))
 
 
-def table_rows(values: ArrayLike, *, student: bool = False) -> TableRows:
-    """Return the rows of an (N, P) table of numbers, NaN at holes."""
-    value = np.array(values, float, ndmin=2)
-    seen = ~np.isnan(value)
-    weight = np.zeros(len(value)) if student else np.ones(len(value))
-    return TableRows(np.where(seen, value, 0.0), seen.astype(np.uint8), weight)
+def _square(mean: Float, spread: Float) -> Float:
+    """Return the mean of the square."""
+    return np.asarray(mean**2 + spread**2)
 
 
-def sample_weights(rng: np.random.Generator, degrees: float, size: int) -> Float:
-    """Draw scales of new rows: w ~ Gamma(ν/2, ν/2), or 1 where rows are normal."""
-    if degrees == 0.0:
-        return np.ones(size)
-    return np.asarray(rng.gamma(0.5 * degrees, 2.0 / degrees, size))
-
-
-def scaled_cdf(degrees: float, z: Float) -> Float:
-    """Return the distribution function of a normal, or a Student variable."""
-    return np.asarray(ndtr(z) if degrees == 0.0 else stdtr(degrees, z))
-
-
-def reach_of(degrees: float, mean_K: Float, spread_K: Float, q_Q: Float) -> tuple[float, float]:
-    """Return the least and the greatest quantile q of any cluster."""
-    ends = np.clip([q_Q.min(), q_Q.max()], 1e-300, 1.0 - 1e-16)
-    low, high = ndtri(ends) if degrees == 0.0 else stdtrit(degrees, ends)
-    return float((mean_K + low * spread_K).min()), float((mean_K + high * spread_K).max())
-
-
-@compiled
-def log_row(
-    degrees: float, weight: float, n_seen: int, norm_K: np.ndarray, distance_K: np.ndarray
-) -> None:
-    """Turn squared distances q into log densities, in place.
-
-    w known:  norm + (P log w - w q) / 2
-    Student:  norm + log E[w^(P/2) e^(-w q / 2)],  w ~ Gamma(ν/2, ν/2)
-    """
-    half = 0.5 * n_seen
-    if weight > 0.0:
-        shift = half * math.log(weight)
-        for k in range(norm_K.size):
-            distance_K[k] = norm_K[k] + shift - 0.5 * weight * distance_K[k]
-        return
-    a = 0.5 * degrees
-    shift = math.lgamma(a + half) - math.lgamma(a) - half * math.log(a)
-    for k in range(norm_K.size):
-        spread = math.log1p(distance_K[k] / degrees)
-        distance_K[k] = norm_K[k] + shift - (a + half) * spread
-
-
-@compiled
-def draw_weight(state: np.ndarray, degrees: float, distance: float, n_seen: int) -> float:
-    """Draw w ~ Gamma((ν + P) / 2, (ν + q) / 2)."""
-    draw = gamma(state, 0.5 * (degrees + n_seen)) / (0.5 * (degrees + distance))
-    return max(draw, _LEAST_WEIGHT)
+def mean_and_band(values_B: Float, level: float) -> tuple[Float, Float, Float]:
+    """Return means and bands over draws, of those that have a value; NaN where none has."""
+    known = ~np.isnan(values_B).all(axis=0)
+    mean, lower, upper = np.full((3, *known.shape), np.nan)
+    mean[known] = np.nanmean(values_B[:, known], axis=0)
+    lower[known], upper[known] = band(values_B[:, known], level)
+    return mean, lower, upper

@@ -92,7 +92,7 @@ def topics(
     ] = None,
     ngrams: Annotated[int, typer.Option(help="Count phrases of up to this many words.", min=1)] = 1,
     max_topics: Annotated[
-        str, typer.Option(help="Truncation: more topics than needed; grow = adapt it.")
+        str, typer.Option(help="The most topics there can be; grow = more where needed.")
     ] = "200",
     detail: Annotated[
         Detail,

@@ -150,7 +150,7 @@ class TopicDating(TopicResults):
         engine = self._engine(None) if engine is None else engine
         shards, found, topics = new_shards(documents), [], []
         with engine.running():
-            for i, (draw, match) in enumerate(self._tables.latest(how.n_draws)):
+            for i, (draw, match) in enumerate(self._tables.spread_out(how.n_draws)):
                 odds, address = self._log_odds(draw, times), (self.seed_, _DATES, i)
                 dated = dates_of(engine, shards, draw, odds, address, how)
                 found.append(dated.chance)

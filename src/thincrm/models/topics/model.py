@@ -341,7 +341,7 @@ class TopicModel(
             self.vocabulary_ = pd.Index(words, name="word")
         return counts
 
-    def _factors(self) -> Factors:
+    def _factors(self) -> Factors[TopicLikelihood]:
         """Return the checked factors and sizes, or a sentence on why they do not fit together."""
         levy = GammaProcess(5.0, 0.1) if self.levy is None else self.levy
         thinning = SigmoidGP() if self.thinning is None else self.thinning

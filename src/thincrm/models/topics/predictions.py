@@ -47,7 +47,7 @@ class TopicPredictions(TopicDating):
         shards, engine = new_shards(tokens(counts), place), self._engine(client)
         share = np.zeros((counts.shape[0], self._tables.n_topics))
         with engine.running():
-            for i, (draw, found) in enumerate(self._tables.latest(5)):
+            for i, (draw, found) in enumerate(self._tables.spread_out(5)):
                 address = self.seed_, _TRANSFORM, i
                 usage = shares_of(engine, shards, draw, self._log_odds(draw, rows), address)
                 share[:, found >= 0] += usage[:, found[found >= 0]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import gammaln
@@ -17,6 +17,9 @@ from thincrm.models.topics.usage import TopicEvidence
 from thincrm.models.topics.usage_counts import DocumentTopics
 from thincrm.numerics.arrays import Bool, Float, Int
 from thincrm.ports import Problem, State
+
+if TYPE_CHECKING:
+    from thincrm.models.topics.likelihood import TopicLikelihood
 
 __all__ = [
     "TopicFacts",
@@ -92,7 +95,7 @@ class TopicFacts(NamedTuple):
 
 
 TopicState = State[TopicLocal, TopicGlobals, TopicEvidence]
-TopicProblem = Problem[TopicShard]
+TopicProblem: TypeAlias = "Problem[TopicShard, TopicLikelihood]"
 
 
 def facts_of(documents: Tokens) -> TopicFacts:

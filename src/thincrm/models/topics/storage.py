@@ -17,6 +17,7 @@ from thincrm.models.base import Factors
 from thincrm.models.codec import pack_vectorizer, pack_words, unpack_vectorizer, unpack_words
 from thincrm.models.stored import StoredModel
 from thincrm.models.topics.checks import Frame, check_draw, check_state
+from thincrm.models.topics.likelihood import TopicLikelihood
 from thincrm.models.topics.usage import MOST_SHAPE
 
 __all__ = ["TopicFiles"]
@@ -91,7 +92,7 @@ class TopicFiles(StoredModel):
         return int(n_documents)
 
     def _frame(self) -> Frame:
-        factors: Factors = self._factors()
+        factors: Factors[TopicLikelihood] = self._factors()
         return Frame(
             factors.levy, factors.thinning, factors.likelihood.factor, self.prepared_,
             factors.n_atoms, factors.n_background, self.counts_.shape[1],

@@ -61,7 +61,7 @@ class TopicTables:
             self._consensus[similarity] = Consensus(self, similarity)
         return self._consensus[similarity]
 
-    def latest(self, n_draws: int) -> Iterator[tuple[TopicDraw, Int]]:
+    def spread_out(self, n_draws: int) -> Iterator[tuple[TopicDraw, Int]]:
         """Yield `n_draws` draws with their matches, spread evenly over all that were kept."""
         check_count("n_draws", n_draws)
         places = np.linspace(len(self.draws) - 1, 0, min(n_draws, len(self.draws)))

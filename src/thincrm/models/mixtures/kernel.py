@@ -1,7 +1,7 @@
 """Compiled loops over rows: which cluster each row is of, under the three ways to gate.
 
-Atom k rings at rate r_k π_k, the first to ring is the row's cluster, u is when (MIXTURES: the
-race): p(c = k, u) = r_k π_k e^{-uB}, B = Σ_k r_k π_k. Rows that share gates share one clock,
+Clusters race: atom k rings at rate r_k π_k, the first to ring is the row's cluster, u is when,
+p(c = k, u) = r_k π_k e^{-uB}, B = Σ_k r_k π_k. Rows that share gates share one clock,
 B^{-n} = ∫ V^{n-1} e^{-VB} dV / Γ(n).
 
 Every row, or covariate row, has its own stream.

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from measure_cases import Many, assert_means, blocks, thinnings
 from scipy import stats
 
-from measure_cases import Many, assert_means, blocks, thinnings
 from thincrm.errors import ThincrmError, UndefinedMoment
 from thincrm.levy import (
     BetaProcess,

@@ -4,10 +4,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from measure_cases import assert_means, thinnings
 from scipy import stats
 from scipy.special import expit
 
-from measure_cases import assert_means, thinnings
 from thincrm.errors import ThincrmError
 from thincrm.levy import BetaProcess, GammaProcess, GeneralizedGammaProcess, StableProcess
 from thincrm.measure import ThinnedCRM

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from measure_cases import Many, assert_means
 from scipy import stats
 
-from measure_cases import Many, assert_means
 from thincrm.errors import ThincrmError
 from thincrm.levy import BetaProcess, GammaProcess, StableProcess
 from thincrm.measure import Realisation, ThinnedCRM, plot_correlation
