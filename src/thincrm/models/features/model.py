@@ -269,7 +269,7 @@ class FeatureModel(
         )
         return Factors(levy, thinning, likelihood, n_features)
 
-    def _problem(self, engine: Engine | None = None) -> Problem[Any]:
+    def _problem(self, engine: Engine | None = None) -> Problem[Any, Any]:
         # learned, the mass grows with every outlier that a feature takes from the factors
         learned = bool(self.learn) and (self.levy is not None or self.n_dense_ == 0)
         return replace(super()._problem(engine), learn_levy=learned)
