@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from thincrm.data.npz import load_matrix
-from thincrm.data.on_disk import DiskArray, is_on_disk, let_go
 from thincrm.errors import InvalidInput, InvalidType, check_between
 from thincrm.numerics.arrays import Bool, Int, Seed, as_generator
+from thincrm.numerics.on_disk import DiskArray, is_on_disk, let_go
 
 if TYPE_CHECKING:
     from scipy._lib._sparse import SparseABC  # what `sparse.issparse` finds

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 from scipy import sparse
 
-from thincrm.data.on_disk import DiskArray
 from thincrm.numerics.arrays import Int
+from thincrm.numerics.on_disk import DiskArray
 from thincrm.numerics.waiting import now
 
 __all__ = ["WordTally"]

@@ -22,6 +22,7 @@ from safetensors import SafetensorError
 from thincrm.errors import CannotWrite, DamagedFile, InvalidInput
 from thincrm.files.folder import Bytes, Folder
 from thincrm.files.tree import Json
+from thincrm.numerics.on_disk import let_go
 
 __all__ = ["FORMAT_VERSION", "Record", "has_record", "read_record", "write_record"]
 
@@ -85,6 +86,7 @@ def write_record(
             "tensors": {key: [str(value.dtype), *value.shape] for key, value in plain.items()},
         }
         folder.write(f"{name}.safetensors", lambda: parts)
+        let_go(*arrays.values())
     checksum = _checksum(manifest)
     text = json.dumps(manifest | {"checksum": checksum}, indent=1, allow_nan=False)
     if len(text) > _MOST_TEXT:

@@ -14,10 +14,12 @@ from thincrm.models.topics.joint import log_joint
 from thincrm.models.topics.state import TopicLocal, TopicProblem, TopicShard, TopicState
 from thincrm.models.topics.sweep import usage_of
 from thincrm.numerics.arrays import Int
+from thincrm.numerics.on_disk import DiskArray
 
 __all__ = ["draw_bytes", "keep", "numbers_of"]
 
 _LARGE = 0.005  # of all tokens
+_MANY = 2**25  # tokens whose topics a draw keeps on disk
 
 
 def numbers_of(state: TopicState) -> dict[str, float]:
@@ -67,6 +69,11 @@ def _joined(arrays: list[np.ndarray | None]) -> np.ndarray | None:
     found = [array for array in arrays if array is not None]
     if not found:
         return None
+    if sum(array.size for array in found) > _MANY:
+        away = DiskArray(found[0].dtype)
+        for array in found:
+            away.append(array)
+        return away.mapped()
     return found[0] if len(found) == 1 else np.concatenate(found)
 
 

@@ -10,12 +10,12 @@ import numpy as np
 from scipy.special import gammaln
 
 from thincrm.data.counts import Tokens
-from thincrm.data.on_disk import let_go
 from thincrm.models.topics.kernel import Corpus
 from thincrm.models.topics.levels import level_rows
 from thincrm.models.topics.usage import TopicEvidence
 from thincrm.models.topics.usage_counts import DocumentTopics
 from thincrm.numerics.arrays import Bool, Float, Int
+from thincrm.numerics.on_disk import let_go
 from thincrm.ports import Problem, State
 
 if TYPE_CHECKING:

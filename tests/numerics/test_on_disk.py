@@ -11,11 +11,12 @@ import thincrm as tc
 from thincrm.data import counts as counts_module
 from thincrm.data import word_tally
 from thincrm.data.counts import as_counts, tokens
-from thincrm.data.on_disk import DiskArray, is_on_disk, let_go
 from thincrm.data.vocabulary import count_words
 from thincrm.errors import CannotWrite
+from thincrm.models.topics import keeping
 from thincrm.models.topics import model as topic_model
 from thincrm.models.topics import state as topic_state
+from thincrm.numerics.on_disk import DiskArray, is_on_disk, let_go
 
 
 def test_an_array_grows_and_is_read_again_after_its_memory_was_given_back():
@@ -48,7 +49,7 @@ def test_a_full_disk_is_one_sentence(monkeypatch):
         def write(self, data):
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("thincrm.data.on_disk.TemporaryFile", lambda prefix: Full())
+    monkeypatch.setattr("thincrm.numerics.on_disk.TemporaryFile", lambda prefix: Full())
     with pytest.raises(CannotWrite, match=r"no room.*No space left.*TMPDIR"):
         DiskArray(np.int32).append(np.arange(3))
 
@@ -81,7 +82,8 @@ def test_counts_and_tokens_on_disk_are_those_in_memory(both):
     assert topic_state.facts_of(found) == topic_state.facts_of(expected)
 
 
-def test_a_fit_from_disk_has_the_same_bits(both, tmp_path):
+def test_a_fit_from_disk_has_the_same_bits(both, tmp_path, monkeypatch):
+    monkeypatch.setattr(keeping, "_MANY", 10)
     runs = []
     for counts, name in zip(both, ("away", "here"), strict=True):
         model = tc.TopicModel(max_topics=6, n_sweeps=6, n_draws=2, random_state=1, quiet=True)
@@ -90,6 +92,10 @@ def test_a_fit_from_disk_has_the_same_bits(both, tmp_path):
     assert is_on_disk(away.counts_.data)
     np.testing.assert_array_equal(away.trace_.to_numpy(), here.trace_.to_numpy())
     assert (away.draws_[-1].documents != here.draws_[-1].documents).nnz == 0
+    labels = away.draws_[-1].labels
+    assert is_on_disk(labels)
+    held = np.bincount(labels, minlength=away.draws_[-1].documents.shape[1])
+    np.testing.assert_array_equal(held, away.draws_[-1].documents.sum(axis=0))
     loaded = tc.load(tmp_path / "away")
     np.testing.assert_array_equal(loaded.counts_.toarray(), here.counts_.toarray())
 

@@ -44,7 +44,7 @@ class DiskArray:
             self._file.flush()  # a disk that is full must say so now: later it would end us
         except OSError as error:
             raise CannotWrite(
-                f"{gettempdir()} has no room for the words of the texts "
+                f"{gettempdir()} has no room for what memory would not hold "
                 f"({error.strerror or error}): free some, or let the environment variable TMPDIR "
                 "name another folder."
             ) from error
