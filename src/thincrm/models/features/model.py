@@ -26,6 +26,7 @@ from thincrm.models.features.state import (
     FeatureEvidence,
     FeatureGlobals,
     FeatureLocal,
+    FeatureProblem,
     facts_of,
     shards_of,
 )
@@ -35,7 +36,7 @@ from thincrm.models.given_rows import refuse_other_order
 from thincrm.models.reported import refuse_options
 from thincrm.models.seeds import RandomState, seed_of
 from thincrm.numerics.arrays import Float
-from thincrm.ports import Engine, Problem
+from thincrm.ports import Engine
 from thincrm.report.page import Page
 from thincrm.thinning import SigmoidGP
 from thincrm.thinning.member import ThinningFunction
@@ -269,7 +270,7 @@ class FeatureModel(
         )
         return Factors(levy, thinning, likelihood, n_features)
 
-    def _problem(self, engine: Engine | None = None) -> Problem[Any, Any]:
+    def _problem(self, engine: Engine | None = None) -> FeatureProblem:
         # learned, the mass grows with every outlier that a feature takes from the factors
         learned = bool(self.learn) and (self.levy is not None or self.n_dense_ == 0)
         return replace(super()._problem(engine), learn_levy=learned)
