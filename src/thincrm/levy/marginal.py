@@ -13,7 +13,7 @@ from thincrm.levy.gamma import GammaProcess
 from thincrm.levy.tempered import TemperedStable
 from thincrm.numerics.arrays import Float
 
-__all__ = ["log_evidence"]
+__all__ = ["log_evidence", "log_mean_mass"]
 
 
 @singledispatch
@@ -43,3 +43,17 @@ def _(levy: TemperedStable, n_atoms: int, hits: Float, exposure: Float) -> Float
     integral = top + np.log(-np.expm1(gap)) - np.log(np.abs(power))
     norm = form.log_constant - math.log(n_atoms)
     return np.asarray(norm + gammaln(1.0 - form.discount + hits) + integral)
+
+
+@singledispatch
+def log_mean_mass(levy: object, n_atoms: int, most_hits: int, exposure: Float) -> Float:
+    """Return the (K, most_hits + 1) logs of E[m | hits, exposure], hits = 0, 1, ..., most_hits."""
+    hits = np.arange(most_hits + 2.0)
+    return np.diff(log_evidence(levy, n_atoms, hits, exposure[:, None]))
+
+
+@log_mean_mass.register
+def _(levy: GammaProcess, n_atoms: int, most_hits: int, exposure: Float) -> Float:
+    """Return the log of (a + h) / (λ + E), a = γ/K."""
+    log_hits = np.log(levy.mass / n_atoms + np.arange(most_hits + 1.0))
+    return np.asarray(log_hits - np.log(levy.rate + exposure)[:, None])

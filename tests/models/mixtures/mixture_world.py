@@ -266,18 +266,21 @@ class Limits(Lines):
 
 
 class Mixture:
-    """One column of numbers, one of counts, two of categories, a quarter of them holes."""
+    """Two columns of numbers, one of counts, two of categories, a quarter of them holes."""
 
     n_levels = (2, 3)
 
+    def __init__(self, covariance="full"):
+        self.spec = MixedClusters(covariance)
+
     def law(self):
-        return MixedClusters().law(self.n_levels)
+        return self.spec.law(self.n_levels)
 
     def rows(self, value):
-        return self.parts(np.zeros((len(value), 4)))
+        return self.parts(np.zeros((len(value), 5)))
 
     def parts(self, value):
-        return MixedClusters().rows(value[:, :1], value[:, 1:2], value[:, 2:], self.n_levels)
+        return self.spec.rows(value[:, :2], value[:, 2:3], value[:, 3:], self.n_levels)
 
     def draw_rows(self, rng, params, label):
         value = self.law().sample(rng, params, label)

@@ -34,7 +34,7 @@ WORLDS = {
 WORLDS |= {
     "lines, shared": World(THINNINGS["bump"], "shared", Lines()),
     "lines, observation": World(THINNINGS["gp"], "observation", Lines()),
-    "mixed, weighted": World(THINNINGS["rvm"], "weighted", Mixture()),
+    "mixed, weighted": World(THINNINGS["rvm"], "weighted", Mixture("diagonal")),
     "mixed, shared": World(THINNINGS["gp"], "shared", Mixture(), background=False),
 }
 SWEEP = (redraw_observations, redraw_activations, redraw_masses, held_own)

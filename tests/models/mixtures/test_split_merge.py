@@ -1,4 +1,4 @@
-"""Split, merge and exchange leave the joint law alone; ratios that forget a part do not."""
+"""Split, merge, exchange and new curves leave the joint law alone; forgetting a part does not."""
 
 from dataclasses import replace
 
@@ -6,6 +6,7 @@ import pytest
 from mixture_world import World, block, functionals, many
 
 from thincrm.levy import GeneralizedGammaProcess
+from thincrm.models.mixtures.curves import renew_curves
 from thincrm.models.mixtures.exchange import exchange
 from thincrm.models.mixtures.gaussian import GaussianClusters
 from thincrm.models.mixtures.split_merge import split_or_merge
@@ -74,3 +75,22 @@ def test_an_exchange_without_the_gates_is_rejected():
         return exchange(rng, problem, state, lambda gain: gain.x)
 
     assert_rejected(stays(WORLDS["bump, weighted"], move, 600, 10))
+
+
+@pytest.mark.parametrize("name", ["bump, weighted", "bump, weighted, no background"])
+def test_new_curves(name):
+    assert_passed(stays(WORLDS[name], renew_curves, 400))
+
+
+def test_new_curves_of_another_levy_measure():
+    levy = GeneralizedGammaProcess(2.0, 0.3)
+    assert_passed(stays(replace(WORLDS["bump, weighted"], levy=levy), renew_curves, 400))
+
+
+def test_new_curves_without_the_masses_are_rejected():
+    """Curves are chosen by the rows alone, as if being open cost nothing."""
+
+    def move(rng, problem, state):
+        return renew_curves(rng, problem, state, lambda fit, evidence: fit)
+
+    assert_rejected(stays(WORLDS["bump, weighted, no background"], move, 600))

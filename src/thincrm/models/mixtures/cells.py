@@ -14,7 +14,7 @@ from thincrm.models.mixtures.clusters import Clusters, Params, Rows, TableCluste
 from thincrm.models.mixtures.columns import Layout
 from thincrm.numerics.arrays import Float
 
-__all__ = ["Cells", "ColumnLaw", "log_spread"]
+__all__ = ["Cells", "ColumnLaw", "log_spread", "spreads"]
 
 
 class ColumnLaw(NamedTuple):
@@ -68,3 +68,10 @@ def log_spread(layout: Layout, value_NP: Float) -> Float:
     """Return the (N,) sums of log spread over seen cells of moving columns."""
     seen = ~np.isnan(value_NP)[:, layout.moving]
     return np.asarray(seen @ np.log(layout.scale.spread_P[layout.moving]))
+
+
+def spreads(precision: Float) -> Float:
+    """Return the (K, P) standard deviations of precisions (K, P), or matrices (K, P, P)."""
+    if precision.ndim == 2:
+        return np.asarray(1.0 / np.sqrt(precision))
+    return np.sqrt(np.diagonal(np.linalg.inv(precision), axis1=1, axis2=2))

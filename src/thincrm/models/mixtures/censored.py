@@ -22,6 +22,7 @@ __all__ = [
     "draw_params",
     "log_density",
     "log_determinants",
+    "solved",
 ]
 
 _ROOT_HALF = math.sqrt(0.5)
@@ -176,7 +177,7 @@ def add_rows(
 
 
 @compiled
-def _solved(
+def solved(
     tight_J: np.ndarray, stats: RegressionStats, k: int, root_JJ: np.ndarray, y_J: np.ndarray
 ) -> float:
     """Fill R, R'R = diag(κ) + Z'Z, and R^-T Z'y; return y'y - |R^-T Z'y|²."""
@@ -202,7 +203,7 @@ def draw_params(
     root_JJ, y_J = np.empty((size, size)), np.empty(size)
     for k in range(precision_K.size):
         state = new_stream(key, k)
-        left = _solved(tight_J, stats, k, root_JJ, y_J)
+        left = solved(tight_J, stats, k, root_JJ, y_J)
         precision = gamma(state, shape + 0.5 * stats.number[k]) / (rate + 0.5 * left)
         for j in range(size):
             y_J[j] += normal(state) / math.sqrt(precision)
@@ -219,5 +220,5 @@ def log_determinants(
     size = stats.cross.shape[1]
     root_JJ, y_J = np.empty((size, size)), np.empty(size)
     for k in range(left_K.size):
-        left_K[k] = _solved(tight_J, stats, k, root_JJ, y_J)
+        left_K[k] = solved(tight_J, stats, k, root_JJ, y_J)
         log_det_K[k] = log_det_factor(root_JJ)

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from thincrm.models.mixtures.seats import Seats
 from thincrm.numerics.arrays import Float
 
 __all__ = ["Clusters", "Params", "Rows", "Stats", "TableClusters", "add_stats", "take_rows"]
@@ -52,6 +53,15 @@ class Clusters(Protocol):
 
     def complete(self, key: np.uint64, rows: Rows, label_N: np.ndarray, packed: Any) -> Rows:
         """Return rows with augmentations drawn: f is then the density of these."""
+
+    def reseat(
+        self, key: np.uint64, rows: Rows, complete: Rows, seats: Seats, stats: Stats, hyper: Hyper
+    ) -> None:
+        """Let rows choose their clusters one by one, θ integrated out (see `seats`).
+
+        `complete` are the rows as `complete` has drawn them, `stats` their statistics; labels,
+        augmentations and statistics are changed in place.
+        """
 
     def redraw(self, rng: np.random.Generator, stats: Stats, hyper: Hyper) -> Params:
         """Draw parameters given statistics: their full conditional."""

@@ -15,6 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
+from thincrm.models.mixtures.gaussian_seats import reseat_diagonal
+from thincrm.models.mixtures.seats import Seats, half_gammas
 from thincrm.models.mixtures.table_rows import (
     TableRows,
     draw_weight,
@@ -92,8 +94,12 @@ class Diagonal:
         self, rng: np.random.Generator, n_clusters: int, hyper: DiagonalHyper
     ) -> DiagonalParams:
         """Draw τ ~ Gamma(a, b), μ ~ N(0, 1 / (κ τ))."""
-        none = np.zeros((n_clusters, hyper.rate.size))
-        return self.redraw(rng, DiagonalStats(none, none, none, none), hyper)
+        return self.redraw(rng, self.no_stats(n_clusters, hyper.rate.size), hyper)
+
+    def no_stats(self, n_clusters: int, n_columns: int) -> DiagonalStats:
+        """Return the statistics of clusters without rows."""
+        shape = n_clusters, n_columns
+        return DiagonalStats(*(np.zeros(shape) for _ in DiagonalStats._fields))
 
     def packed(self, params: DiagonalParams) -> DiagonalPacked:
         """Return means, square roots of precisions and norms, clusters last."""
@@ -113,8 +119,7 @@ class Diagonal:
         label_N: np.ndarray, packed: DiagonalPacked, n_clusters: int,
     ) -> DiagonalStats:  # fmt: skip
         """Return sums over seen cells; scales of Student rows are drawn."""
-        shape = n_clusters, rows.value.shape[1]
-        stats = DiagonalStats(*(np.zeros(shape) for _ in DiagonalStats._fields))
+        stats = self.no_stats(n_clusters, rows.value.shape[1])
         _add_rows(first, stop, key, offset, rows, label_N, packed, stats)
         return stats
 
@@ -135,6 +140,18 @@ class Diagonal:
         _draw(fresh_key(rng), shape_KP, draw_KP, noise_KP)
         precision_KP = draw_KP / rate_KP
         return DiagonalParams(mean_KP + noise_KP / np.sqrt(tight_KP * precision_KP), precision_KP)
+
+    def reseat(
+        self, key: np.uint64, rows: TableRows, complete: TableRows, seats: Seats,
+        stats: DiagonalStats, hyper: DiagonalHyper,
+    ) -> None:  # fmt: skip
+        """Let rows choose their clusters one by one."""
+        given = self.seating(seats.label_N.size, hyper.rate.size)
+        reseat_diagonal(key, complete, seats, stats, hyper, *given)
+
+    def seating(self, n_rows: int, n_columns: int) -> tuple[float, Float, DiagonalStats]:
+        """Return a, log Γ(a + i / 2) and the statistics of a cluster without rows."""
+        return self.shape, half_gammas(self.shape, n_rows + 2), self.no_stats(1, n_columns)
 
     def redraw_hyper(
         self, rng: np.random.Generator, params: DiagonalParams, hyper: DiagonalHyper

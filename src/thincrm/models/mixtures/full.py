@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, multigammaln
+from scipy.special import gammaln
 
 from thincrm.models.mixtures.full_loops import (
     FullPacked,
@@ -29,6 +29,8 @@ from thincrm.models.mixtures.full_loops import (
     log_density,
     solve_rows,
 )
+from thincrm.models.mixtures.gaussian_seats import reseat_full
+from thincrm.models.mixtures.seats import Seats, half_gammas
 from thincrm.models.mixtures.table_rows import (
     TableRows,
     reach_of,
@@ -38,7 +40,7 @@ from thincrm.models.mixtures.table_rows import (
 from thincrm.numerics.arrays import Float
 from thincrm.numerics.streams import fresh_key
 
-__all__ = ["Full", "FullHyper", "FullParams", "FullStats"]
+__all__ = ["Full", "FullHyper", "FullPacked", "FullParams", "FullStats"]
 
 _LOG_TAU = math.log(2.0 * math.pi)
 
@@ -80,7 +82,14 @@ class Full:
 
     def draw(self, rng: np.random.Generator, n_clusters: int, hyper: FullHyper) -> FullParams:
         """Draw Λ, then μ."""
-        return self.redraw(rng, _no_stats(n_clusters, hyper.scale.size), hyper)
+        return self.redraw(rng, self.no_stats(n_clusters, hyper.scale.size), hyper)
+
+    def no_stats(self, n_clusters: int, n_columns: int) -> FullStats:
+        """Return the statistics of clusters without rows."""
+        return FullStats(
+            np.zeros(n_clusters), np.zeros(n_clusters), np.zeros((n_clusters, n_columns)),
+            np.zeros((n_clusters, n_columns, n_columns)),
+        )  # fmt: skip
 
     def packed(self, params: FullParams) -> FullPacked:
         """Return means and factors, clusters last."""
@@ -104,7 +113,7 @@ class Full:
         label_N: np.ndarray, packed: FullPacked, n_clusters: int,
     ) -> FullStats:  # fmt: skip
         """Return sums over rows whose holes and scales are drawn."""
-        stats = _no_stats(n_clusters, rows.value.shape[1])
+        stats = self.no_stats(n_clusters, rows.value.shape[1])
         add_rows(first, stop, key, offset, rows, label_N, packed, stats)
         return stats
 
@@ -123,6 +132,19 @@ class Full:
         out_KPP = np.empty(matrix_KPP.shape)
         draw_params(fresh_key(rng), matrix_KPP, degrees_K, tight_K, mean_KP, out_KPP)
         return FullParams(mean_KP, out_KPP)
+
+    def reseat(
+        self, key: np.uint64, rows: TableRows, complete: TableRows, seats: Seats,
+        stats: FullStats, hyper: FullHyper,
+    ) -> None:  # fmt: skip
+        """Let rows choose their clusters one by one, holes summed out and filled anew."""
+        given = self.seating(seats.label_N.size, hyper.scale.size)
+        reseat_full(key, complete._replace(seen=rows.seen), seats, stats, hyper, *given)
+
+    def seating(self, n_rows: int, n_columns: int) -> tuple[float, Float, FullStats]:
+        """Return ν0 - P, log Γ((ν0 - P + 1 + i) / 2), and statistics of a cluster without rows."""
+        log_gamma = half_gammas(0.5 * (self.extra + 1.0), n_rows + n_columns + 2)
+        return self.extra, log_gamma, self.no_stats(1, n_columns)
 
     def redraw_hyper(
         self, rng: np.random.Generator, params: FullParams, hyper: FullHyper
@@ -144,7 +166,8 @@ class Full:
         before, after_K = self.extra + n_columns, self.extra + n_columns + stats.number
         factor_all(matrix_KPP)
         log_det_K = 2.0 * np.log(np.einsum("kpp->kp", matrix_KPP)).sum(1)
-        value_K = _log_gamma_of(after_K, n_columns) - multigammaln(0.5 * before, n_columns)
+        none_K = np.full(after_K.size, before)
+        value_K = _log_gamma_of(after_K, n_columns) - _log_gamma_of(none_K, n_columns)
         value_K += 0.5 * (before * np.log(hyper.scale).sum() - after_K * log_det_K)
         value_K += 0.5 * n_columns * np.log(hyper.tightness / tight_K)
         return np.asarray(value_K - 0.5 * n_columns * math.log(math.pi) * stats.number)
@@ -194,10 +217,3 @@ def _log_gamma_of(degrees_K: Float, n_columns: int) -> Float:
     half_KP = 0.5 * (degrees_K[:, None] - np.arange(n_columns))
     constant = 0.25 * n_columns * (n_columns - 1) * math.log(math.pi)
     return np.asarray(gammaln(half_KP).sum(1) + constant)
-
-
-def _no_stats(n_clusters: int, n_columns: int) -> FullStats:
-    return FullStats(
-        np.zeros(n_clusters), np.zeros(n_clusters), np.zeros((n_clusters, n_columns)),
-        np.zeros((n_clusters, n_columns, n_columns)),
-    )  # fmt: skip

@@ -23,6 +23,7 @@ __all__ = [
     "Groups",
     "draw_clocks",
     "draw_rejected",
+    "pick",
     "pick_observation",
     "pick_shared",
     "pick_weighted",
@@ -44,7 +45,7 @@ class Groups(NamedTuple):
 
 
 @compiled
-def _pick(state: np.ndarray, log_K: np.ndarray, weight_K: np.ndarray) -> int:
+def pick(state: np.ndarray, log_K: np.ndarray, weight_K: np.ndarray) -> int:
     """Return an index drawn with probabilities proportional to weight_K exp(log_K).
 
     Weights are from 1e-3 to 1, so that a log 50 below the largest is of no account.
@@ -83,7 +84,7 @@ def pick_weighted(
             row_K[k] += prior_K[k]
         open_stream(state, key, groups.first_row + n)
         weight_K[:] = 1.0
-        label_N[n] = _pick(state, row_K, weight_K)
+        label_N[n] = pick(state, row_K, weight_K)
 
 
 @compiled
@@ -215,7 +216,7 @@ def pick_shared(
                 if open_K[k]:
                     log_K[k] = log_RK[begin - base + i, k] + log_mass_K[k]
             scratch_K[:] = 1.0
-            label_N[begin + i] = _pick(state, log_K, scratch_K)
+            label_N[begin + i] = pick(state, log_K, scratch_K)
 
 
 @compiled
@@ -302,7 +303,7 @@ def _pick_silent(
     for k in range(log_K.size):
         log_K[k] += _log_silent(odds_K[k], clock * mass_K[k])
     weight_K[:] = 1.0
-    return _pick(state, log_K, weight_K)
+    return pick(state, log_K, weight_K)
 
 
 @compiled

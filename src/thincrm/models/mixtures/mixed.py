@@ -1,8 +1,8 @@
 """MixedClusters: numbers, counts and categories side by side, any of them missing.
 
-Columns are independent given the cluster:
+The numbers are normal, together or (independent columns) each on its own, as in `full` and
+`diagonal`; other columns are independent given the cluster:
 
-    numbers      τ ~ Gamma(a, b_p), μ ~ N(0, 1 / (κ τ)), y ~ N(μ, 1 / τ)
     counts       λ ~ Gamma(a', a' / m_p), y ~ Poisson(λ), m_p the column's mean
     categories   ρ ~ Dirichlet(e, ..., e), y ~ Categorical(ρ)
 """
@@ -10,7 +10,7 @@ Columns are independent given the cluster:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln, pdtr
@@ -23,7 +23,14 @@ from thincrm.models.mixtures.diagonal import (
     DiagonalParams,
     DiagonalStats,
 )
+from thincrm.models.mixtures.full import Full, FullHyper, FullPacked, FullParams, FullStats
 from thincrm.models.mixtures.gaussian import GaussianClusters
+from thincrm.models.mixtures.mixed_seats import (
+    Discrete,
+    reseat_mixed_diagonal,
+    reseat_mixed_full,
+)
+from thincrm.models.mixtures.seats import Seats
 from thincrm.models.mixtures.table_rows import TableRows, table_rows
 from thincrm.numerics.arrays import ArrayLike, Float, Int
 from thincrm.numerics.compiled import compiled
@@ -47,7 +54,7 @@ class MixedParams(NamedTuple):
     """Parameters of every cluster."""
 
     mean: Float  # K x P
-    precision: Float  # K x P
+    precision: Float  # K x P, or K x P x P
     log_rate: Float  # K x Q
     log_level: Float  # K x L: log ρ, columns one after another
 
@@ -56,24 +63,24 @@ class MixedHyper(NamedTuple):
     """What the prior of clusters learns, and what it takes from the data."""
 
     tightness: float  # κ
-    rate: Float  # P: b
+    rate: Float  # P: b, or ψ
     mean: Float  # Q: mean counts
 
 
 class MixedStats(NamedTuple):
-    """Sums over the seen cells of each cluster's rows."""
+    """Sums over the seen cells of each cluster's rows; of numbers as their law has them."""
 
-    number: Float  # K x P
-    weight: Float  # K x P
-    total: Float  # K x P
-    square: Float  # K x P
+    number: Float
+    weight: Float
+    total: Float
+    square: Float
     cells: Float  # K x Q: counts seen
     events: Float  # K x Q: their sum
     levels: Float  # K x L: categories seen
 
 
 class _Packed(NamedTuple):
-    numbers: DiagonalPacked
+    numbers: DiagonalPacked | FullPacked
     log_rate_QK: Float
     rate_QK: Float
     log_level_LK: Float
@@ -85,6 +92,8 @@ class MixedClusters:
 
     Parameters
     ----------
+    covariance : {"full", "diagonal"}
+        Of the numbers, as in `GaussianClusters`.
     spread, tightness : float
         Of the numbers, as in `GaussianClusters`.
     shape : float
@@ -93,14 +102,19 @@ class MixedClusters:
         Of the Dirichlet prior of categories.
     """
 
+    covariance: Literal["full", "diagonal"] = "full"
     spread: float = 0.2
     tightness: float = 0.1
     shape: float = 0.5
     evenness: float = 0.5
 
     def __post_init__(self) -> None:
-        for name in ("spread", "tightness", "shape", "evenness"):
+        self._numbers()
+        for name in ("shape", "evenness"):
             check_positive(name, getattr(self, name))
+
+    def _numbers(self) -> GaussianClusters:
+        return GaussianClusters(self.covariance, spread=self.spread, tightness=self.tightness)
 
     def rows(
         self, numbers: ArrayLike, counts: ArrayLike, categories: ArrayLike,
@@ -118,9 +132,13 @@ class MixedClusters:
 
     def law(self, n_levels: tuple[int, ...]) -> Mixed:
         """Return the law inside clusters, of categorical columns with so many levels each."""
-        numbers = GaussianClusters("diagonal", spread=self.spread, tightness=self.tightness).law()
-        assert isinstance(numbers, Diagonal)
-        return Mixed(numbers, self.shape, self.evenness, n_levels)
+        return Mixed(self._numbers().law(), self.shape, self.evenness, n_levels)
+
+
+_NUMBERS: dict[type, dict[type, Any]] = {
+    Diagonal: {MixedParams: DiagonalParams, MixedHyper: DiagonalHyper, MixedStats: DiagonalStats},
+    Full: {MixedParams: FullParams, MixedHyper: FullHyper, MixedStats: FullStats},
+}
 
 
 def _whole(values: ArrayLike) -> Int:
@@ -132,10 +150,15 @@ def _whole(values: ArrayLike) -> Int:
 class Mixed:
     """The law of mixed columns (see `MixedClusters`)."""
 
-    numbers: Diagonal
+    numbers: Diagonal | Full
     shape: float
     evenness: float
     n_levels: tuple[int, ...]
+
+    def _of(self, part: Any) -> Any:
+        """Return the numbers' part of parameters, hyper-parameters or statistics."""
+        kind = _NUMBERS[type(self.numbers)][type(part)]
+        return kind(*part[: len(kind._fields)])
 
     def _mean_counts(self, rows: MixedRows) -> Float:
         seen = rows.events >= 0
@@ -152,8 +175,9 @@ class Mixed:
         return MixedHyper(*self.numbers.start_hyper(TableRows(*rows[:3])), self._mean_counts(rows))
 
     def _no_stats(self, n_clusters: int, hyper: MixedHyper) -> MixedStats:
-        P, Q, L = hyper.rate.size, hyper.mean.size, sum(self.n_levels)
-        return MixedStats(*(np.zeros((n_clusters, size)) for size in (P, P, P, P, Q, Q, L)))
+        Q, L = hyper.mean.size, sum(self.n_levels)
+        discrete = (np.zeros((n_clusters, size)) for size in (Q, Q, L))
+        return MixedStats(*self.numbers.no_stats(n_clusters, hyper.rate.size), *discrete)
 
     def draw(self, rng: np.random.Generator, n_clusters: int, hyper: MixedHyper) -> MixedParams:
         """Draw parameters from their priors."""
@@ -163,7 +187,7 @@ class Mixed:
         """Return parameters with clusters last."""
         log_rate = np.ascontiguousarray(params.log_rate.T)
         return _Packed(
-            self.numbers.packed(DiagonalParams(*params[:2])), log_rate, np.exp(log_rate),
+            self.numbers.packed(self._of(params)), log_rate, np.exp(log_rate),
             np.ascontiguousarray(params.log_level.T),
         )  # fmt: skip
 
@@ -193,12 +217,28 @@ class Mixed:
     def complete(
         self, key: np.uint64, rows: MixedRows, label_N: np.ndarray, packed: _Packed
     ) -> MixedRows:
-        """Return the rows: nothing has to be drawn."""
-        return rows
+        """Return the rows, holes among the numbers drawn where their law needs it."""
+        table = self.numbers.complete(key, TableRows(*rows[:3]), label_N, packed.numbers)
+        return MixedRows(*table, rows.events, rows.level)
+
+    def reseat(
+        self, key: np.uint64, rows: MixedRows, complete: MixedRows, seats: Seats,
+        stats: MixedStats, hyper: MixedHyper,
+    ) -> None:  # fmt: skip
+        """Let rows choose their clusters one by one."""
+        ends = np.cumsum([0, *self.n_levels]).astype(np.int64)
+        discrete = Discrete(
+            rows.events, rows.level, stats.cells, stats.events, stats.levels, ends, self.shape,
+            self.shape / hyper.mean, self.evenness,
+        )  # fmt: skip
+        run = reseat_mixed_full if isinstance(self.numbers, Full) else reseat_mixed_diagonal
+        table = TableRows(complete.value, rows.seen, complete.weight)
+        first, log_gamma, none = self.numbers.seating(seats.label_N.size, hyper.rate.size)
+        run(key, table, discrete, seats, self._of(stats), self._of(hyper), first, log_gamma, none)
 
     def redraw(self, rng: np.random.Generator, stats: MixedStats, hyper: MixedHyper) -> MixedParams:
         """Draw numbers' parameters, λ ~ Gamma(a' + Σ y, a'/m + n), ρ ~ Dirichlet(e + n)."""
-        numbers = self.numbers.redraw(rng, DiagonalStats(*stats[:4]), DiagonalHyper(*hyper[:2]))
+        numbers = self.numbers.redraw(rng, self._of(stats), self._of(hyper))
         log_rate, log_level = np.empty(stats.cells.shape), np.empty(stats.levels.shape)
         ends = np.cumsum([0, *self.n_levels]).astype(np.int64)
         _draw_discrete(
@@ -212,14 +252,12 @@ class Mixed:
         self, rng: np.random.Generator, params: MixedParams, hyper: MixedHyper
     ) -> MixedHyper:
         """Draw κ and b given the numbers' parameters."""
-        numbers = self.numbers.redraw_hyper(
-            rng, DiagonalParams(*params[:2]), DiagonalHyper(*hyper[:2])
-        )
+        numbers = self.numbers.redraw_hyper(rng, self._of(params), self._of(hyper))
         return MixedHyper(*numbers, hyper.mean)
 
     def log_marginal(self, stats: MixedStats, hyper: MixedHyper) -> Float:
         """Return the (K,) log marginals, but Σ log y! of counts."""
-        value = self.numbers.log_marginal(DiagonalStats(*stats[:4]), DiagonalHyper(*hyper[:2]))
+        value = self.numbers.log_marginal(self._of(stats), self._of(hyper))
         a, rate = self.shape, self.shape / hyper.mean
         counts = gammaln(a + stats.events) - gammaln(a) + a * np.log(rate)
         counts -= (a + stats.events) * np.log(rate + stats.cells)
@@ -235,7 +273,7 @@ class Mixed:
 
     def sample(self, rng: np.random.Generator, params: MixedParams, label_N: np.ndarray) -> Float:
         """Draw (N, P + Q + R) cells: numbers, counts, categories."""
-        numbers = self.numbers.sample(rng, DiagonalParams(*params[:2]), label_N)
+        numbers = self.numbers.sample(rng, self._of(params), label_N)
         counts = rng.poisson(np.exp(params.log_rate[label_N])).astype(float)
         parts, start = [numbers, counts], 0
         for size in self.n_levels:
@@ -268,7 +306,7 @@ class Mixed:
         """Return the (G, K) distribution functions of a column of numbers or counts."""
         n_numbers = params.mean.shape[1]
         if column < n_numbers:
-            return self.numbers.cdf(DiagonalParams(*params[:2]), column, y_G)
+            return self.numbers.cdf(self._of(params), column, y_G)
         rate_K = np.exp(params.log_rate[:, column - n_numbers])
         known = pdtr(np.maximum(np.floor(y_G), 0.0)[:, None], rate_K)
         return np.where(y_G[:, None] >= 0.0, known, 0.0)
@@ -277,7 +315,7 @@ class Mixed:
         """Return the ends of quantiles."""
         n_numbers = params.mean.shape[1]
         if column < n_numbers:
-            return self.numbers.reach(DiagonalParams(*params[:2]), column, q_Q)
+            return self.numbers.reach(self._of(params), column, q_Q)
         rate = float(np.exp(params.log_rate[:, column - n_numbers].max()))
         return -1.0, rate + 40.0 * (np.sqrt(rate) + 1.0)
 

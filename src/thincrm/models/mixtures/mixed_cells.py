@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.special import gammaln
 
 from thincrm.errors import InvalidInput
-from thincrm.models.mixtures.cells import ColumnLaw, log_spread
+from thincrm.models.mixtures.cells import ColumnLaw, log_spread, spreads
 from thincrm.models.mixtures.clusters import Params, Rows
 from thincrm.models.mixtures.columns import Layout
 from thincrm.models.mixtures.mixed import MixedClusters
@@ -66,10 +66,11 @@ class MixedCells:
         scale, n_clusters = self.layout.scale, len(params.mean)
         mean: list[Float] = [np.repeat(part, n_clusters)[:, None] for part in scale.level_P]
         sd: list[Float] = [np.zeros((n_clusters, 1)) for _ in mean]
+        spread = spreads(params.precision)
         for p, place in enumerate(number):
             unit = scale.spread_P[place]
             mean[place] = params.mean[:, [p]] * unit + scale.level_P[place]
-            sd[place] = unit / np.sqrt(params.precision[:, [p]])
+            sd[place] = unit * spread[:, [p]]
         for q, place in enumerate(count):
             rate = np.exp(params.log_rate[:, [q]])
             mean[place], sd[place] = rate, np.sqrt(rate)

@@ -278,12 +278,13 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
             return found
         if self.censored_ is not None:
             return RegressionClusters()
+        few = self.layout_.places("number").size <= _FEW_COLUMNS
+        covariance: Literal["full", "diagonal"] = "full" if few else "diagonal"
         if self.layout_.places("count").size or self.layout_.places("category").size:
-            return MixedClusters()
+            return MixedClusters(covariance)
         if len(self.layout_.kinds) == 1 and len(self.covariates_.rows) > 1:
             return RegressionClusters()
-        few = int(self.layout_.moving.sum()) <= _FEW_COLUMNS
-        return GaussianClusters("full" if few else "diagonal")
+        return GaussianClusters(covariance)
 
     def _cells(self) -> Cells:
         return cells_of(self.likelihood_, self.layout_, self.covariates_)

@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from thincrm.models.mixtures.cells import ColumnLaw, log_spread
+from thincrm.models.mixtures.cells import ColumnLaw, log_spread, spreads
 from thincrm.models.mixtures.clusters import Params, Rows
 from thincrm.models.mixtures.columns import Layout
-from thincrm.models.mixtures.full import FullParams
 from thincrm.models.mixtures.gaussian import GaussianClusters
 from thincrm.numerics.arrays import Float
 
@@ -42,16 +41,12 @@ class NumberCells:
 
     def moments(self, params: Params) -> tuple[Float, Float]:
         """Return means and deviations; a Student's is that of its normal part if ν <= 2."""
-        if isinstance(params, FullParams):
-            spread = np.sqrt(np.diagonal(np.linalg.inv(params.precision), axis1=1, axis2=2))
-        else:
-            spread = 1.0 / np.sqrt(params.precision)
         degrees = self.law.degrees
         wider = np.sqrt(degrees / (degrees - 2.0)) if degrees > 2.0 else 1.0
         scale, moving = self.layout.scale, self.layout.moving
         mean_KP = self._back(params.mean)
         sd_KP = np.zeros(mean_KP.shape)
-        sd_KP[:, moving] = spread * wider * scale.spread_P[moving]
+        sd_KP[:, moving] = spreads(params.precision) * wider * scale.spread_P[moving]
         return mean_KP, sd_KP
 
     def entries(self, names: pd.Index) -> list[str]:

@@ -28,6 +28,8 @@ from thincrm.models.mixtures.censored import (
     log_determinants,
 )
 from thincrm.models.mixtures.diagonal import Diagonal, DiagonalParams
+from thincrm.models.mixtures.line_seats import reseat_lines
+from thincrm.models.mixtures.seats import Seats, half_gammas
 from thincrm.numerics.arrays import ArrayLike, Float
 from thincrm.numerics.streams import fresh_key
 
@@ -173,6 +175,15 @@ class Regression:
             fresh_key(rng), self.shape, hyper.rate, hyper.tightness, stats, slope, precision
         )
         return RegressionParams(slope, precision)
+
+    def reseat(
+        self, key: np.uint64, rows: RegressionRows, complete: RegressionRows, seats: Seats,
+        stats: RegressionStats, hyper: RegressionHyper,
+    ) -> None:  # fmt: skip
+        """Let rows choose their clusters one by one; drawn responses stay as they are."""
+        log_gamma = half_gammas(self.shape, seats.label_N.size + 2)
+        none = _no_stats(1, hyper.tightness.size)
+        reseat_lines(key, complete, seats, stats, hyper, self.shape, log_gamma, none)
 
     def redraw_hyper(
         self, rng: np.random.Generator, params: RegressionParams, hyper: RegressionHyper

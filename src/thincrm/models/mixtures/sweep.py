@@ -1,7 +1,7 @@
 """The mixture model's sweep: an ordered list of updates of a state.
 
-split, merge, exchange -> rows (gates, clusters, clocks) -> activations -> masses, γ -> scale
--> clusters
+split, merge, curves, rows one by one, exchange -> rows (gates, clusters, clocks) -> activations
+-> masses, γ -> scale -> clusters
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import numpy as np
 from thincrm.inference.updates import redraw_activations, redraw_observations, redraw_own
 from thincrm.levy import GammaProcess
 from thincrm.levy.learning import draw_total
+from thincrm.models.mixtures.collapsed import reseat
+from thincrm.models.mixtures.curves import renew_curves
 from thincrm.models.mixtures.exchange import exchange
 from thincrm.models.mixtures.split_merge import split_or_merge
 from thincrm.models.mixtures.state import MixtureProblem, MixtureState
@@ -29,16 +31,17 @@ LEAST_MASS = 0.05  # its lower end: a gamma variable of a smaller shape underflo
 
 
 def explore(rng: np.random.Generator, problem: MixtureProblem, state: MixtureState) -> MixtureState:
-    """Try to split or merge, a few times where rows are few, and to exchange the background.
+    """Move whole clusters, and rows with clusters integrated out: a few times where rows are few.
 
-    Where rows are many one of the two is tried, each every other time.
+    Where rows are many, a split or merge and an exchange are tried every other time each.
     """
     n_tries = int(np.clip(_SMALL // int(problem.trials.sum()), 1, _MOST_TRIES))
     both = n_tries > 1 or not problem.thinning.varies
     swap = problem.thinning.varies and (both or rng.random() < 0.5)
-    if both or not swap:
-        for _ in range(n_tries):
+    for _ in range(n_tries):
+        if both or not swap:
             state = split_or_merge(rng, problem, state)
+        state = reseat(rng, problem, renew_curves(rng, problem, state))
     return exchange(rng, problem, state) if swap else state
 
 
