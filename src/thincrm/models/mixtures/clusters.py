@@ -15,7 +15,16 @@ import numpy as np
 from thincrm.models.mixtures.seats import Seats
 from thincrm.numerics.arrays import Float
 
-__all__ = ["Clusters", "Params", "Rows", "Stats", "TableClusters", "add_stats", "take_rows"]
+__all__ = [
+    "Clusters",
+    "NumberClusters",
+    "Params",
+    "Rows",
+    "Stats",
+    "TableClusters",
+    "add_stats",
+    "take_rows",
+]
 
 Rows = Any  # named tuple of arrays, N first
 Params = Any  # named tuple of arrays, K first
@@ -92,6 +101,16 @@ class TableClusters(Clusters, Protocol):
 
     def reach(self, params: Params, column: int, q_Q: Float) -> tuple[float, float]:
         """Return numbers between which all quantiles q of a column lie, in every cluster."""
+
+
+class NumberClusters(TableClusters, Protocol):
+    """A law of rows of numbers, which may be a part of a law of more columns."""
+
+    def no_stats(self, n_clusters: int, n_columns: int) -> Stats:
+        """Return the statistics of clusters without rows."""
+
+    def seating(self, n_rows: int, n_columns: int) -> tuple[float, Float, Stats]:
+        """Return what the loops of `reseat` want besides rows, seats and statistics."""
 
 
 def take_rows(rows: Tuple, index: Any) -> Tuple:

@@ -104,7 +104,7 @@ def _gaps(
         root_PP[i, i] = max(root_PP[i, i], 0.0) + hyper.scale[p]
     factor(root_PP[:size, :size])
     solve_transposed(root_PP[:n_seen, :n_seen], gap_P[:n_seen])
-    return tight
+    return float(tight)
 
 
 @compiled
@@ -136,7 +136,8 @@ def log_full(
         distance += gap_P[i] * gap_P[i]
     value = gamma_C[number + n_seen] - gamma_C[number] + 0.5 * n_seen * (math.log(c) - _LOG_PI)
     value -= 0.5 * log_det_factor(root_PP[:n_seen, :n_seen])
-    return value - 0.5 * (extra + 1.0 + number + n_seen) * math.log1p(c * distance)
+    value -= 0.5 * (extra + 1.0 + number + n_seen) * math.log1p(c * distance)
+    return float(value)
 
 
 @compiled

@@ -40,7 +40,8 @@ def _log_line(
         height += z_J[j] * z_J[j]
         gap -= z_J[j] * y_J[j]
     value = gamma_C[number + 1] - gamma_C[number] - 0.5 * (math.log(rate * height) + _LOG_TAU)
-    return value - (shape + 0.5 * (number + 1)) * math.log1p(0.5 * gap * gap / (rate * height))
+    value -= (shape + 0.5 * (number + 1)) * math.log1p(0.5 * gap * gap / (rate * height))
+    return float(value)
 
 
 @compiled

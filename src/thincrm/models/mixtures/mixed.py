@@ -16,14 +16,14 @@ import numpy as np
 from scipy.special import gammaln, pdtr
 
 from thincrm.errors import check_positive
+from thincrm.models.mixtures.clusters import NumberClusters
 from thincrm.models.mixtures.diagonal import (
     Diagonal,
     DiagonalHyper,
-    DiagonalPacked,
     DiagonalParams,
     DiagonalStats,
 )
-from thincrm.models.mixtures.full import Full, FullHyper, FullPacked, FullParams, FullStats
+from thincrm.models.mixtures.full import Full, FullHyper, FullParams, FullStats
 from thincrm.models.mixtures.gaussian import GaussianClusters
 from thincrm.models.mixtures.mixed_seats import (
     Discrete,
@@ -80,7 +80,7 @@ class MixedStats(NamedTuple):
 
 
 class _Packed(NamedTuple):
-    numbers: DiagonalPacked | FullPacked
+    numbers: Any  # the numbers' law's
     log_rate_QK: Float
     rate_QK: Float
     log_level_LK: Float
@@ -150,7 +150,7 @@ def _whole(values: ArrayLike) -> Int:
 class Mixed:
     """The law of mixed columns (see `MixedClusters`)."""
 
-    numbers: Diagonal | Full
+    numbers: NumberClusters
     shape: float
     evenness: float
     n_levels: tuple[int, ...]
@@ -168,11 +168,12 @@ class Mixed:
     def draw_hyper(self, rng: np.random.Generator, rows: MixedRows) -> MixedHyper:
         """Draw κ and b; mean counts are the rows'."""
         hyper = self.numbers.draw_hyper(rng, TableRows(*rows[:3]))
-        return MixedHyper(*hyper, self._mean_counts(rows))
+        return MixedHyper._make((*hyper, self._mean_counts(rows)))
 
     def start_hyper(self, rows: MixedRows) -> MixedHyper:
         """Return the prior means."""
-        return MixedHyper(*self.numbers.start_hyper(TableRows(*rows[:3])), self._mean_counts(rows))
+        hyper = self.numbers.start_hyper(TableRows(*rows[:3]))
+        return MixedHyper._make((*hyper, self._mean_counts(rows)))
 
     def _no_stats(self, n_clusters: int, hyper: MixedHyper) -> MixedStats:
         Q, L = hyper.mean.size, sum(self.n_levels)
@@ -212,14 +213,14 @@ class Mixed:
         cells, events = (np.zeros((n_clusters, rows.events.shape[1])) for _ in range(2))
         levels = np.zeros((n_clusters, sum(self.n_levels)))
         _count_discrete(first, stop, rows.events, rows.level, label_N, cells, events, levels)
-        return MixedStats(*numbers, cells, events, levels)
+        return MixedStats._make((*numbers, cells, events, levels))
 
     def complete(
         self, key: np.uint64, rows: MixedRows, label_N: np.ndarray, packed: _Packed
     ) -> MixedRows:
         """Return the rows, holes among the numbers drawn where their law needs it."""
         table = self.numbers.complete(key, TableRows(*rows[:3]), label_N, packed.numbers)
-        return MixedRows(*table, rows.events, rows.level)
+        return MixedRows._make((*table, rows.events, rows.level))
 
     def reseat(
         self, key: np.uint64, rows: MixedRows, complete: MixedRows, seats: Seats,
@@ -246,14 +247,14 @@ class Mixed:
             log_rate, log_level,
         )  # fmt: skip
         log_rate -= np.log(self.shape / hyper.mean + stats.cells)
-        return MixedParams(*numbers, log_rate, log_level)
+        return MixedParams._make((*numbers, log_rate, log_level))
 
     def redraw_hyper(
         self, rng: np.random.Generator, params: MixedParams, hyper: MixedHyper
     ) -> MixedHyper:
         """Draw κ and b given the numbers' parameters."""
         numbers = self.numbers.redraw_hyper(rng, self._of(params), self._of(hyper))
-        return MixedHyper(*numbers, hyper.mean)
+        return MixedHyper._make((*numbers, hyper.mean))
 
     def log_marginal(self, stats: MixedStats, hyper: MixedHyper) -> Float:
         """Return the (K,) log marginals, but Σ log y! of counts."""

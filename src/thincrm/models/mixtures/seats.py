@@ -39,7 +39,7 @@ def half_gammas(first: float, size: int) -> Float:
 @compiled
 def leave(seats: Seats, n: int) -> int:
     """Take row n out of its cluster, which is returned."""
-    k = seats.label_N[n]
+    k = int(seats.label_N[n])
     seats.count_K[k] -= 1
     return k
 
@@ -47,7 +47,7 @@ def leave(seats: Seats, n: int) -> int:
 @compiled
 def needs_density(seats: Seats, n: int, k: int) -> bool:
     """Tell whether row n may be of cluster k."""
-    return seats.log_weight_WK[seats.place_N[n], k] > -np.inf
+    return bool(seats.log_weight_WK[seats.place_N[n], k] > -np.inf)
 
 
 @compiled
