@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.special import expit, log_expit
@@ -21,6 +20,7 @@ from scipy.special import expit, log_expit
 from thincrm.levy.marginal import log_mean_mass
 from thincrm.models.mixtures.proposals import View, split_local, view_of
 from thincrm.models.mixtures.seats import Seats
+from thincrm.models.mixtures.shards import rows_at
 from thincrm.models.mixtures.state import MixtureOwn, MixtureProblem, MixtureState
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.streams import fresh_key
@@ -50,7 +50,8 @@ def reseat(
         log_weight, log_mean_mass(state.levy, n_atoms, n_rows, exposure_K),
     )  # fmt: skip
     packed = law.packed(state.own.params)
-    rows = all_rows(problem)
+    every = [np.arange(shard.order.size) for shard in problem.shards]
+    rows = rows_at(problem.engine, problem.shards, every)
     complete = law.complete(fresh_key(rng), rows, label_N, packed)
     stats = law.add_rows(0, n_rows, np.uint64(0), 0, complete, label_N, packed, n_atoms)
     law.reseat(fresh_key(rng), rows, complete, seats, stats, hyper)
@@ -63,12 +64,6 @@ def reseat(
         log_mass=state.levy.redraw(rng, state.log_mass, hits),
         evidence=state.evidence._replace(counts=counts),
     )  # fmt: skip
-
-
-def all_rows(problem: MixtureProblem) -> Any:
-    """Return the rows of all shards."""
-    parts = [shard.rows for shard in problem.shards]
-    return type(parts[0])(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 def weights_of(rng: np.random.Generator, view: View) -> Weights:
