@@ -56,6 +56,7 @@ class TopicExport(TopicPredictions, Diagnostics):
             "activation": self.activation(),
             "coherence": self.coherence(),
             "reliability": self.reliability(),
+            "groups": self.groups(),
             "documents": pd.DataFrame(),
             "representative_documents": self.representative_documents(),
             "diagnostics": self.diagnostics(),

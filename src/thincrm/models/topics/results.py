@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.counts import CountMatrix
 from thincrm.data.covariates import CovariateLike, Covariates
-from thincrm.errors import InvalidInput
+from thincrm.errors import InvalidInput, check_count
 from thincrm.models.topics.consensus import CHAINS, SIMILARITY
 from thincrm.models.topics.draw import TopicDraw
+from thincrm.models.topics.hierarchy import groups_table
 from thincrm.models.topics.tables import TopicTables
 from thincrm.numerics.arrays import Float
 
@@ -103,6 +104,17 @@ class TopicResults:
         """
         check_is_fitted(self)
         return self._tables.consensus(similarity).table(chains)
+
+    def groups(self, n_groups: int = 12) -> pd.DataFrame:
+        """Return a coarse view: topics put together until so many groups are left.
+
+        Indexed by topic, the largest group first; columns: group, share (of tokens), group_share,
+        group_words. Topics that have words in common are in one group.
+        """
+        check_is_fitted(self)
+        n_groups, tables = check_count("n_groups", n_groups), self._tables
+        share_K = self.reliability()["share"].to_numpy()
+        return groups_table(tables.mean_theta, share_K, tables.vocabulary, n_groups)
 
     def documents(self, least: float = 0.01) -> pd.DataFrame:
         """Return the topics of each fitted document, the largest first: document, t, topic, share.
