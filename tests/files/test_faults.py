@@ -182,7 +182,8 @@ def test_the_faults_are_felt(tmp_path, whole):
             system.unlink(name, handle)
         file = system.create(name, handle)
         try:
-            system.write(file, memoryview(data))
+            for part in data() if callable(data) else [data]:
+                system.write(file, memoryview(part))
         finally:
             system.close(file)
 

@@ -221,6 +221,7 @@ def _is_declaration(item: object) -> bool:
     return (
         isinstance(item, list)
         and 2 <= len(item) <= 5
+        and isinstance(item[0], str)
         and item[0] in _KINDS
         and all(_is_size(size) for size in item[1:])
     )

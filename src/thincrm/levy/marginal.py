@@ -15,6 +15,8 @@ from thincrm.numerics.arrays import Float
 
 __all__ = ["log_evidence", "log_mean_mass"]
 
+_TINY = np.finfo(float).tiny
+
 
 @singledispatch
 def log_evidence(levy: object, n_atoms: int, hits: Float, exposure: Float) -> Float:
@@ -35,8 +37,7 @@ def _(levy: TemperedStable, n_atoms: int, hits: Float, exposure: Float) -> Float
     """Return the log of C/K Γ(h + 1 - σ) ∫_{τ+E}^{τ+E+a} r^{σ-h-1} dr."""
     form = levy._tilted()
     power = form.discount - hits
-    with np.errstate(divide="ignore"):
-        log_low = np.log(form.tilt + exposure)
+    log_low = np.log(np.maximum(form.tilt + exposure, _TINY))  # of curves that underflow
     log_high = np.logaddexp(log_low, levy._log_cut(n_atoms))
     top = np.where(power > 0.0, power * log_high, power * log_low)
     gap = -np.abs(power) * (log_high - log_low)

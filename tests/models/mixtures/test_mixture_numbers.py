@@ -254,7 +254,7 @@ def test_mixed_columns():
         weight = model._weights(draw, np.array([[1.0]]))[0]
         p = draw.params
         unit, level = model.layout_.scale.spread_P[0], model.layout_.scale.level_P[0]
-        law = norm(p.mean[:, 0] * unit + level, unit / np.sqrt(p.precision[:, 0]))
+        law = norm(p.mean[:, 0] * unit + level, unit / np.sqrt(p.precision[:, 0, 0]))
         red = np.exp(p.log_level[:, 2])
         draws.append((weight * law.pdf(5.0) * poisson(np.exp(p.log_rate[:, 0])).pmf(8) * red).sum())
     one = pd.DataFrame({"size": [5.0], "visits": [8.0], "colour": ["red"]})

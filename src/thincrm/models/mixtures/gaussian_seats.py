@@ -13,7 +13,7 @@ with Ψ = R'R (seen cells first) and z = R^-T (y - m), z_m / √(1/c + |z_o|²) 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from thincrm.numerics.cholesky import factor, log_det_factor, solve_transposed
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.streams import new_stream
 from thincrm.numerics.variates import gamma, normal
+
+if TYPE_CHECKING:
+    from thincrm.models.mixtures.diagonal import DiagonalHyper, DiagonalStats
+    from thincrm.models.mixtures.full import FullHyper, FullStats
 
 __all__ = [
     "fill_full",
@@ -41,7 +45,13 @@ _LOG_PI = math.log(math.pi)
 
 @compiled
 def log_diagonal(
-    rows: TableRows, n: int, stats: Any, k: int, hyper: Any, shape: float, gamma_C: np.ndarray
+    rows: TableRows,
+    n: int,
+    stats: DiagonalStats,
+    k: int,
+    hyper: DiagonalHyper,
+    shape: float,
+    gamma_C: np.ndarray,
 ) -> float:
     """Return log p(y_n | rows of k), columns independent; gamma_C holds log Γ(shape + i / 2)."""
     total, w = 0.0, rows.weight[n]
@@ -58,7 +68,7 @@ def log_diagonal(
 
 
 @compiled
-def move_diagonal(rows: TableRows, n: int, stats: Any, k: int, sign: float) -> None:
+def move_diagonal(rows: TableRows, n: int, stats: DiagonalStats, k: int, sign: float) -> None:
     """Add row n to the statistics of cluster k, or (sign -1) take it out."""
     w = sign * rows.weight[n]
     for p in range(rows.value.shape[1]):
@@ -72,8 +82,8 @@ def move_diagonal(rows: TableRows, n: int, stats: Any, k: int, sign: float) -> N
 
 @compiled
 def reseat_diagonal(
-    key: np.uint64, rows: TableRows, seats: Seats, stats: Any, hyper: Any, shape: float,
-    gamma_C: np.ndarray, none: Any,
+    key: np.uint64, rows: TableRows, seats: Seats, stats: DiagonalStats, hyper: DiagonalHyper,
+    shape: float, gamma_C: np.ndarray, none: DiagonalStats,
 ) -> None:  # fmt: skip
     """Let rows choose; `none` are the statistics of one cluster without rows."""
     log_K, scratch_K = np.empty(seats.count_K.size), np.empty(seats.count_K.size)
@@ -89,8 +99,8 @@ def reseat_diagonal(
 
 @compiled
 def _gaps(
-    rows: TableRows, n: int, stats: Any, k: int, hyper: Any, at_P: np.ndarray, size: int,
-    n_seen: int, root_PP: np.ndarray, gap_P: np.ndarray,
+    rows: TableRows, n: int, stats: FullStats, k: int, hyper: FullHyper, at_P: np.ndarray,
+    size: int, n_seen: int, root_PP: np.ndarray, gap_P: np.ndarray,
 ) -> float:  # fmt: skip
     """Factor Ψ at the first `size` cells of `at_P`, solve for the seen ones' gaps; return tight."""
     tight = hyper.tightness + stats.weight[k]
@@ -123,7 +133,7 @@ def seen_first(rows: TableRows, n: int, at_P: np.ndarray) -> int:
 
 @compiled
 def log_full(
-    rows: TableRows, n: int, stats: Any, k: int, hyper: Any, extra: float,
+    rows: TableRows, n: int, stats: FullStats, k: int, hyper: FullHyper, extra: float,
     gamma_C: np.ndarray, at_P: np.ndarray, n_seen: int, root_PP: np.ndarray, gap_P: np.ndarray,
 ) -> float:  # fmt: skip
     """Return log p(seen cells of y_n | rows of k); gamma_C holds log Γ((extra + 1 + i) / 2)."""
@@ -142,8 +152,8 @@ def log_full(
 
 @compiled
 def fill_full(
-    state: np.ndarray, rows: TableRows, n: int, stats: Any, k: int, hyper: Any, extra: float,
-    at_P: np.ndarray, n_seen: int, root_PP: np.ndarray, gap_P: np.ndarray,
+    state: np.ndarray, rows: TableRows, n: int, stats: FullStats, k: int, hyper: FullHyper,
+    extra: float, at_P: np.ndarray, n_seen: int, root_PP: np.ndarray, gap_P: np.ndarray,
 ) -> None:  # fmt: skip
     """Fill the holes of row n as one of cluster k."""
     size = at_P.size
@@ -165,7 +175,7 @@ def fill_full(
 
 
 @compiled
-def move_full(rows: TableRows, n: int, stats: Any, k: int, sign: float) -> None:
+def move_full(rows: TableRows, n: int, stats: FullStats, k: int, sign: float) -> None:
     """Add row n, holes filled, to the statistics of cluster k, or (sign -1) take it out."""
     w = sign * rows.weight[n]
     stats.number[k] += sign
@@ -179,8 +189,8 @@ def move_full(rows: TableRows, n: int, stats: Any, k: int, sign: float) -> None:
 
 @compiled
 def reseat_full(
-    key: np.uint64, rows: TableRows, seats: Seats, stats: Any, hyper: Any, extra: float,
-    gamma_C: np.ndarray, none: Any,
+    key: np.uint64, rows: TableRows, seats: Seats, stats: FullStats, hyper: FullHyper, extra: float,
+    gamma_C: np.ndarray, none: FullStats,
 ) -> None:  # fmt: skip
     """Let rows choose by their seen cells, and fill their holes (values of unseen cells)."""
     log_K, scratch_K = np.empty(seats.count_K.size), np.empty(seats.count_K.size)

@@ -9,7 +9,7 @@ and a category seen e_l times in n, have
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,10 @@ from thincrm.models.mixtures.table_rows import TableRows
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.streams import new_stream
+
+if TYPE_CHECKING:
+    from thincrm.models.mixtures.diagonal import DiagonalHyper, DiagonalStats
+    from thincrm.models.mixtures.full import FullHyper, FullStats
 
 __all__ = ["Discrete", "reseat_mixed_diagonal", "reseat_mixed_full"]
 
@@ -82,8 +86,8 @@ def _move_discrete(of: Discrete, n: int, k: int, sign: float) -> None:
 
 @compiled
 def reseat_mixed_diagonal(
-    key: np.uint64, rows: TableRows, of: Discrete, seats: Seats, stats: Any, hyper: Any,
-    shape: float, gamma_C: np.ndarray, none: Any,
+    key: np.uint64, rows: TableRows, of: Discrete, seats: Seats, stats: DiagonalStats,
+    hyper: DiagonalHyper, shape: float, gamma_C: np.ndarray, none: DiagonalStats,
 ) -> None:  # fmt: skip
     """Let rows choose; `none` are the numbers' statistics of one cluster without rows."""
     log_K, scratch_K = np.empty(seats.count_K.size), np.empty(seats.count_K.size)
@@ -103,8 +107,8 @@ def reseat_mixed_diagonal(
 
 @compiled
 def reseat_mixed_full(
-    key: np.uint64, rows: TableRows, of: Discrete, seats: Seats, stats: Any, hyper: Any,
-    extra: float, gamma_C: np.ndarray, none: Any,
+    key: np.uint64, rows: TableRows, of: Discrete, seats: Seats, stats: FullStats, hyper: FullHyper,
+    extra: float, gamma_C: np.ndarray, none: FullStats,
 ) -> None:  # fmt: skip
     """Let rows choose, and fill the holes of numbers."""
     log_K, scratch_K = np.empty(seats.count_K.size), np.empty(seats.count_K.size)
