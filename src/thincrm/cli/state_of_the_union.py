@@ -30,7 +30,9 @@ def run(voice: Voice, out: Path, sweeps: int) -> None:
     corpus = load_sotu()
     first, last = corpus.years.min(), corpus.years.max()
     voice.say(f"State of the Union addresses, {first} to {last}: {corpus.size}.")
-    model = tc.TopicModel(max_topics=150, n_sweeps=sweeps, n_draws=40, random_state=_SEED)
+    model = tc.TopicModel(
+        max_topics=100, detail="coarse", n_sweeps=sweeps, n_draws=40, n_chains=4, random_state=_SEED
+    )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "All .* topics are in use")  # a demo is short
         model.set_params(quiet=voice.quiet).fit(corpus, t=corpus.years)
