@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OLDEST := .venv-oldest
-PYTEST = $(BIN)/python -m pytest -n 2 --dist worksteal  # neighbours share what their file sets up
+PYTEST = $(BIN)/python -m pytest -n 2
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick slow oldest lint bench pictures clean
