@@ -45,8 +45,8 @@ def test_two_chains_are_too_few_to_say_what_comes_back():
 
 
 def test_a_no_says_how_much_comes_back():
-    """Of the last three chains the first lacks topic 3 and the second topic 2."""
-    consensus = Consensus(tables_of(DRAWS[3:]), similarity=1.0 - 1e-12)  # only the same draw is
+    """No two draws have the same words, so that nothing comes back if words must be the same."""
+    consensus = Consensus(tables_of(DRAWS[3:]), similarity=1.0 - 1e-12)
     found = judge_topics(NO, consensus)
     assert not found.ok
     assert not found.enough

@@ -112,6 +112,23 @@ def test_two_topics_become_one_where_that_is_likelier(alike):
     assert guess.pull_K.sum() == pytest.approx(0.8)
 
 
+def test_the_ways_to_share_tokens_out_count_for_two_topics():
+    """One way alone is less likely than one topic; all of them together are likelier."""
+    rng, lean = np.random.default_rng(1), 0.9
+    theta_KP = np.repeat([[9.0, 1.0], [1.0, 9.0]], 4, axis=1) / 40.0
+    X, topic_N = np.zeros((60, 8), int), []
+    for d in range(60):
+        z = (rng.random(12) < (lean if d % 2 else 1.0 - lean)).astype(int)
+        word = np.array([rng.choice(8, p=theta_KP[k]) for k in z])
+        X[d] = np.bincount(word, minlength=8)
+        topic_N.extend(z[np.argsort(word, kind="stable")])
+    topic_N = np.array(topic_N)
+    guess = guess_of(X, topic_N, [0.4, 0.4])
+    assert log_joint(X, np.zeros_like(topic_N), [0.8]) > log_joint(X, topic_N, [0.4, 0.4])
+    guess.merge(guess.counted()[0])
+    assert np.unique(guess.topic_N).size == 2
+
+
 def test_plain_blocks_are_found_and_the_rest_of_the_room_is_given_up():
     X, block = blocks(6)
     topic_N = guess_topics(np.random.default_rng(7), tokens(as_counts(X)), 20, 0.1)
