@@ -8,6 +8,7 @@ import pytest
 
 import thincrm
 from thincrm.numerics import cholesky, streams, variates
+from thincrm.numerics.source_stamp import _imported, source_stamp
 
 DIGEST = Path(__file__).with_name("plain_digest.py")
 
@@ -56,12 +57,24 @@ def test_loops_are_compiled_once_and_again_when_a_file_they_inline_changes(tmp_p
     assert cold.stderr.count("\n") == 1
     assert warm.stderr == ""
     assert warm.stdout == cold.stdout
+    (package / "models" / "topics" / "model.py").write_text("# no loop imports this", "utf-8")
+    assert run("-c", CODE, **place).stderr == ""
     streams_file = package / "numerics" / "streams.py"
     changed = streams_file.read_text("utf-8").replace("2.0**-52", "2.0**-53")
     streams_file.write_text(changed, "utf-8")
     edited = run("-c", CODE, **place)
     assert edited.stderr.count("thincrm: compiling") == 1
     assert edited.stdout != cold.stdout
+
+
+def test_what_a_loop_is_made_of():
+    """Files a loop's module imports, and what those import; a stranger's loop may use any file."""
+    stamps = [
+        source_stamp(f"thincrm.numerics.{name}") for name in ("streams", "variates", "powers")
+    ]
+    assert len({*stamps, source_stamp("my_model"), source_stamp("other_model")}) == 4
+    imported = {path.stem for path in _imported(Path(variates.__file__))}
+    assert {"compiled", "streams"} <= imported
 
 
 QUIETLY = """

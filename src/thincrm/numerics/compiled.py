@@ -5,14 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import config, event
 
 from thincrm.numerics.cache_place import temporary_cache
+from thincrm.numerics.source_stamp import source_stamp
 
 __all__ = ["compiled", "compiling_quietly", "inlined"]
 
@@ -27,7 +26,7 @@ def compiled(loop: F) -> F:
     except RuntimeError:  # numba finds no place that it can write to
         _keep_elsewhere()
         dispatcher = numba.njit(loop, **_OPTIONS)
-    _watch_whole_package(dispatcher)
+    _watch_imports(dispatcher, loop.__module__)
     return cast(F, dispatcher)
 
 
@@ -64,22 +63,11 @@ def compiling_quietly(quiet: bool) -> Iterator[None]:
         _LISTENER.silent = before
 
 
-@cache
-def _package_stamp() -> tuple[float, int]:
-    """Return the newest change among the package's files, and their total size."""
-    stats = [path.stat() for path in Path(__file__).parents[1].rglob("*.py")]
-    return max(stat.st_mtime for stat in stats), sum(stat.st_size for stat in stats)
-
-
-def _watch_whole_package(dispatcher: Any) -> None:
-    """Let any changed file of the package void a cached loop.
-
-    numba looks only at the file a loop stands in, and loops inline loops of other files: after an
-    edit to one of those it would go on running the old code.
-    """
+def _watch_imports(dispatcher: Any, module: str) -> None:
+    """Let a change of any file that the loop's module imports void a cached loop."""
     index: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if hasattr(index, "_source_stamp"):
-        index._source_stamp = _package_stamp()
+        index._source_stamp = (index._source_stamp, source_stamp(module))
 
 
 class _SayOnce(event.Listener):
