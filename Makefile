@@ -71,9 +71,9 @@ oldest:
 	@sed -n '/^dependencies/,/^]/p; /^plot = /p' pyproject.toml | grep -o '"[A-Za-z].*>=[0-9.]*"' \
 	  | tr -d '"' | sed 's/>=/==/' > $(OLDEST)/pins.txt
 	@$(OLDEST)/bin/python -m pip install --quiet --requirement $(OLDEST)/pins.txt \
-	  'click==8.2.1' 'pytest>=8,<9' hypothesis
+	  'click==8.2.1' 'pytest>=8,<9' pytest-xdist hypothesis
 	@$(OLDEST)/bin/python -m pip install --quiet --no-deps --editable .
-	@$(OLDEST)/bin/python -m pytest -m 'not joint and not slow' \
+	@$(OLDEST)/bin/python -m pytest -n 2 -m 'not joint and not slow' \
 	  -k 'not check_positive_only_tag_during_fit' -W ignore::DeprecationWarning
 
 bench: export OMP_NUM_THREADS = 1

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from thincrm.errors import InvalidInput
 from thincrm.inference.driver import run_chain
@@ -85,13 +86,15 @@ class Diary:
 
     def __init__(self):
         self.seen, self.sweep = {"tidy": [], "keep": [], "grow": []}, 0
-        self.updates = (self.count,)
+        self.updates, self.blas_threads = (self.count,), set()
 
     def start(self, rng, problem):
         return State((), None, np.zeros(problem.n_atoms), None, None, None)
 
     def count(self, rng, problem, state):
         self.sweep += 1
+        pools = threadpool_info()
+        self.blas_threads |= {pool["num_threads"] for pool in pools if pool["user_api"] == "blas"}
         return state
 
     def tidy(self, rng, problem, state):
@@ -123,3 +126,4 @@ def test_the_driver_keeps_to_it():
     assert diary.seen["keep"] == plain_keeps(120, 10)
     assert diary.seen["grow"] == [20, 40]
     assert [sweep for sweep, draw in noted if draw is not None] == plain_keeps(120, 10)
+    assert diary.blas_threads == {1}  # chains side by side have a core each

@@ -20,6 +20,7 @@ from thincrm.inference.schedule import Schedule
 from thincrm.inference.side_by_side import Event, Task, packed, run_tasks, share_of_time
 from thincrm.inference.truncation import truncation_binds
 from thincrm.numerics.streams import sweep_generator
+from thincrm.numerics.threads import one_blas_thread
 from thincrm.ports import Grows, Problem, State, Tidies
 
 if TYPE_CHECKING:
@@ -187,6 +188,7 @@ def _n_left(schedule: Schedule, task: Task) -> int:
     return max(0, schedule.end - task.sweep)
 
 
+@one_blas_thread()
 def run_chain(
     problem: Problem[Any, Any],
     schedule: Schedule,
