@@ -77,7 +77,10 @@ def test_a_run_is_evaluated_and_exported(place):
 def test_kinds_are_said_and_bad_words_refused(place):
     run = place / "said"
     words = ["--covariate", "year", "--label", "name", "--out", run, *SHORT[:-1]]
-    done = invoke("clusters", place / "table.csv", *words)
+    done = CliRunner().invoke(app, [*map(str, ["clusters", place / "table.csv", *words])])
+    assert done.exit_code == 2
+    assert "line 2, column colour: character 3 is not in the file's encoding" in done.output
+    done = invoke("clusters", place / "table.csv", *words, "--encoding", "latin-1")
     assert "size (number)" in done.output
     assert "colour (category)" in done.output
     for wrong in (["--thinning", "nothing"], ["--covariate", "nowhere"]):

@@ -97,6 +97,12 @@ def test_new_counts_in_every_format(place, tmp_path, name):
     assert dates["lower"][1].year > 1715
 
 
+def test_a_run_that_is_passed_on_does_not_tell_where_its_files_were(place):
+    kept = (place / "run" / "source" / "reading.json").read_text("utf-8")
+    assert json.loads(kept)["metadata"] == "docs.csv"
+    assert str(place) not in kept
+
+
 def test_dates_come_from_the_table_beside_them(place, tmp_path):
     new = ("infer", place / "run", place / "new_a.mtx", "--out", tmp_path / "s.csv")
     done = call(*new, "--metadata", place / "new_docs.csv")  # its columns and form as in the run

@@ -138,16 +138,22 @@ def test_reading_and_counting_are_told_and_quiet_is_quiet(tmp_path, told):
     path.write_text("text,date,x\n" + "".join(f"war peace,{1800 + i},{i}\n" for i in range(9)))
     read = r"reading a\x1b.csv"  # words are counted on the way
     run, table = tmp_path / "topics", tmp_path / "features"
-    for command in (
-        ["topics", path, "--date", "date", "--max-topics", 3, *SMALL, "--out", run],
-        ["infer", run, path],
-        ["date", run, path],
-        ["features", path, "--covariate", "date", *SMALL, "--out", table],
-        ["impute", table, path],
+    clusters, looked = tmp_path / "clusters", "looking at the results"
+    for command, *stages in (
+        (["topics", path, "--date", "date", "--max-topics", 3, "--out", run], read, looked),
+        (["infer", run, path], f"opening {run}", read),
+        (["date", run, path], f"opening {run}", read),
+        (["report", run], f"opening {run}"),
+        (["export", run, "--to", "csv"], f"opening {run}"),
+        (["features", path, "--covariate", "date", "--out", table], read, looked),
+        (["impute", table, path], f"opening {table}", read),
+        (["clusters", path, "--covariate", "date", "--out", clusters], read, looked),
+        (["assign", clusters, path], f"opening {clusters}", read),
+        (["impute", clusters, path], f"opening {clusters}", read),
     ):
-        done = call(*command)
+        done = call(*command, *(SMALL if "--out" in command else ()))
         assert done.exit_code == 0, done.output
-        assert told == [(read, False)], command
+        assert told == [(stage, False) for stage in stages], command
         told.clear()
     assert call("infer", run, path, "--quiet").exit_code == 0
-    assert told == [(read, True)]
+    assert told == [(f"opening {run}", True), (read, True)]

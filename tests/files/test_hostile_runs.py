@@ -1,12 +1,15 @@
 """Runs of a stranger that have not ended: length and checkpoints, and going on from them."""
 
+import os
 import shutil
+import signal
 import tracemalloc
 
 import numpy as np
 import pytest
 from hostile import ATTACKS, RunBattery
 
+import thincrm as tc
 from thincrm.errors import DamagedFile
 from thincrm.files.folder import Folder
 from thincrm.files.record import read_record, write_record
@@ -29,13 +32,31 @@ def test_attacks_on_a_run_that_goes_on(runs, attack):
     assert "read" in outcomes <= {"refused", "read"}
 
 
-@pytest.mark.parametrize("family", ["features", "clusters"])
+@pytest.mark.parametrize(
+    "family",
+    ["features", "clusters", "processes"]
+    + [pytest.param(name, marks=pytest.mark.slow) for name in ("levels", "mixed", "censored")],
+)
 def test_attacks_on_runs_of_other_models(tmp_path, family):
     """Each kind of damage, and one more sweep from whatever was read."""
     other = RunBattery(tmp_path, family)
     for attack in ATTACKS:
         outcomes = {other.attack(attack, seed) for seed in range(25)}
         assert "read" in outcomes <= {"refused", "read"}, attack.__name__
+
+
+def test_a_move_along_curves_that_cannot_be_comes_to_an_end(runs, tmp_path):
+    """Where numbers are so large that nothing beside them counts, a slice was shrunk for ever."""
+    run = shutil.copytree(runs.good, tmp_path / "run")
+    found = read_record(Folder(run), "data", "data")
+    found.arrays["value.prepared.basis_MTJ"][2, 8, 3] = -4.6e18
+    write_record(Folder(run), "data", "data", *found, "0.1.0")
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # a compiled loop hears nothing else
+        tc.resume(run, n_sweeps=7)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_a_small_file_does_not_claim_many_chains():

@@ -143,6 +143,17 @@ def test_a_run_in_another_thread_leaves_signals_alone(tmp_path, whole):
     assert found == [whole]
 
 
+def test_a_fit_goes_on_where_no_thread_can_be_started(whole, monkeypatch):
+    """As from Python 3.12 on, once the main thread has ended."""
+
+    def refused(_):
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    monkeypatch.setattr(driver, "_WORTH_SECONDS", 0.0)
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    assert bits(fit(n_threads=2, quiet=False)) == whole
+
+
 OUTLIVING = """
 import sys, threading, time, warnings
 warnings.simplefilter("ignore")

@@ -260,7 +260,9 @@ def test_locals_of_other_groups_are_fetched_first():
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere", "what://is:1"])
 def test_a_scheduler_that_is_not_there(address, monkeypatch):
+    """No client is made: it would take half a minute to end, and say so in a traceback."""
     monkeypatch.setattr(dask_cluster, "_SECONDS", 1)
+    monkeypatch.setattr(dask_cluster._distributed(), "Client", None)
     with pytest.raises(InvalidInput, match=f"no Dask scheduler at '{address}'"), connected(address):
         pass
 

@@ -113,7 +113,10 @@ def test_killed_and_resumed(fitted, tmp_path):
     same(tc.resume(out), fitted)
 
 
-def test_chains_side_by_side_have_the_bits_of_chains_one_after_another(monkeypatch):
+def test_chains_side_by_side_have_the_bits_of_chains_one_after_another(monkeypatch, tmp_path):
+    """Whatever modules lie in the folder one is in: their processes import none of them."""
+    (tmp_path / "queue.py").write_text("raise SystemExit('code of a stranger')")
+    monkeypatch.chdir(tmp_path)
     settings = {"n_chains": 3, "n_sweeps": 12, "random_state": 3}
     alone = PoissonRows(n_threads=1, **settings).fit(rows(), t=YEARS)
     monkeypatch.setattr(driver, "_WORTH_SECONDS", 0.0)

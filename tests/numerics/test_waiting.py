@@ -60,6 +60,23 @@ def test_every_stage_that_takes_long_is_told(said, monkeypatch):
     assert told == ["reading a.csv", "choosing words", "guessing first topics"]
 
 
+def test_work_in_the_midst_of_other_work_is_a_stage_of_it(said, monkeypatch):
+    """One voice at a time: two would write into each other's line."""
+    n_before = threading.active_count()
+    monkeypatch.setattr(waiting, "_FIRST", 0.001)
+    monkeypatch.setattr(waiting, "_THEN", 1000.0)
+    with waiting.telling("opening run"):
+        assert said.wait(20)
+        said.clear()
+        with waiting.telling("reading a.csv"):
+            assert said.wait(20)
+            assert threading.active_count() == n_before + 1
+            said.clear()
+        assert said.wait(20)
+    told = [line.split(", ")[0].removeprefix("thincrm: ") for line in said.text.splitlines()]
+    assert told == ["opening run", "reading a.csv", "opening run"]
+
+
 def test_a_terminal_has_one_line_that_moves_and_goes(said, monkeypatch):
     monkeypatch.setattr(waiting, "_FIRST", 0.001)
     monkeypatch.setattr(waiting, "_MOVES", 0.001)

@@ -22,6 +22,7 @@ from thincrm.errors import InvalidInput, check_between
 from thincrm.files import write_file
 from thincrm.inference.dask_cluster import Client
 from thincrm.models.registry import MODELS
+from thincrm.numerics.waiting import now
 
 __all__ = ["evaluate_again", "export", "report", "resume", "run_command", "terminal_of"]
 
@@ -42,7 +43,8 @@ def run_command(
     name: str, voice: Voice, run: Path, out: Path
 ) -> tuple[RunCommand, Any, ModelTerminal[Any]]:
     """Return a command, the model of its run, and what the model can do there."""
-    model = tc.load(run)
+    with voice.telling(f"opening {run}"):
+        model = tc.load(run)
     return RunCommand(name, voice, run, out), model, terminal_of(model)
 
 
@@ -59,17 +61,25 @@ def resume(
     return show_run(voice, terminal_of(model), model, run)
 
 
-def report(run: Path, path: Path, title: str | None) -> None:
+def report(voice: Voice, run: Path, path: Path, title: str | None) -> None:
     """Write the report of a run."""
-    model = tc.load(run)
-    texts: Any = terminal_of(model).texts(run, model)  # a Series: its index names the documents
-    name = title or kept_reading(run).get("source")
-    tc.write_report(model, path, texts=texts, title=str(name) if name else None)
+    with voice.telling(f"opening {run}"):
+        model = tc.load(run)
+        texts: Any = terminal_of(model).texts(run, model)  # a Series: its index names the documents
+        name = title or kept_reading(run).get("source")
+        now("making the report")
+        tc.write_report(model, path, texts=texts, title=str(name) if name else None)
 
 
-def export(run: Path, to: str, path: Path) -> list[Path]:
+def export(voice: Voice, run: Path, to: str, path: Path) -> list[Path]:
     """Write a run for another program; return the files."""
-    model = tc.load(run)
+    with voice.telling(f"opening {run}"):
+        model = tc.load(run)
+        now(f"writing {path.name}")
+        return _export(model, run, to, path)
+
+
+def _export(model: Any, run: Path, to: str, path: Path) -> list[Path]:
     if not hasattr(model, _EXPORTS[to]):
         raise refusal(f"export --to {to}", model, run)
     if to == "csv":

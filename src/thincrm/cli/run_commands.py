@@ -80,7 +80,7 @@ def report(
 
     voice = Voice(quiet, json)
     path = file_place(out, run, "report.html")
-    any_run.report(run, path, title)
+    any_run.report(voice, run, path, title)
     voice.say(f"{path} written: open it in a browser.")
     voice.result(run=run, report=path)
     if open_it:
@@ -106,7 +106,7 @@ def export(
     voice = Voice(quiet, json)
     names = {Format.arviz: "arviz.nc", Format.csv: "tables", Format.pyldavis: "pyldavis.html"}
     path = (out or run / names[to]) if to is Format.csv else file_place(out, run, names[to])
-    written = any_run.export(run, to.value, path)
+    written = any_run.export(voice, run, to.value, path)
     for file in written:
         voice.say(f"{file} written")
     voice.result(run=run, to=to, files=[str(file) for file in written])

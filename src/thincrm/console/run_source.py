@@ -32,7 +32,7 @@ def new_run(
     names: Sequence[str] = (),
 ) -> NewRun:
     """Return where a run begins, with how its data were read, and the texts with their names."""
-    plain = {name: str(v) if isinstance(v, Path) else v for name, v in reading.items()}
+    plain = {name: v.name if isinstance(v, Path) else v for name, v in reading.items()}
     source = {_READING: json.dumps(plain, indent=1).encode()}
     if texts is not None:
         rows = zip(names, texts, strict=True)

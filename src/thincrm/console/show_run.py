@@ -35,11 +35,11 @@ def show_run(
 ) -> bool:
     """Write a fitted model's tables, print a summary; tell whether its run is complete."""
     files = model.to_csv(run / "tables")
-    voice.say(terminal.table(model))
-    verdict = model.verdict()
+    with voice.telling("looking at the results"):
+        table, verdict, predicted = terminal.table(model), model.verdict(), terminal.heldout(model)
+    voice.say(table)
     found = _say_number(voice, terminal, model)
     voice.say(verdict)
-    predicted = terminal.heldout(model)
     if predicted:
         voice.say(
             "Held-out perplexity {perplexity:.1f} (Monte Carlo error {monte_carlo_error:.1g}) of "

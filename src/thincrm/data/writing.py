@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,13 +11,21 @@ import pandas as pd
 
 from thincrm.files import write_file
 
-__all__ = ["Blocks", "write_blocks", "write_csv"]
+__all__ = ["Blocks", "free_name", "write_blocks", "write_csv"]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet may take a cell's start for
 C = TypeVar("C")
 Blocks = Callable[[], Iterator[pd.DataFrame]]  # a table, some rows at a time
 _INSIDE = re.compile(r"([;|\t])(?=[=+\-@])")  # a spreadsheet may cut there, with or without commas
 _SAFE_KINDS = "biufcmM"  # NumPy's letters for numbers and times
+
+
+def free_name(name: object, taken: Container[str]) -> str:
+    """Return the name of a foreign column in a table: with _ behind it, if it is taken there."""
+    found = str(name)
+    while found in taken:
+        found += "_"
+    return found
 
 
 def write_csv(

@@ -15,6 +15,7 @@ from thincrm.errors import DamagedFile
 __all__ = ["floats", "is_count", "need", "places", "positive"]
 
 _MOST_NUMBER = 1e15
+_MOST_FLOAT = 1e60  # beyond, squares of products are infinite, and draws by rejection never end
 
 
 def is_count(value: object) -> bool:
@@ -28,10 +29,18 @@ def need(holds: object, what: str) -> None:
         raise DamagedFile(f"The file was not written by thincrm: {what} cannot be.")
 
 
-def floats(value: Any, shape: tuple[int, ...], what: str, *, finite: bool = True) -> None:
-    """Refuse anything but an array of floats of that shape, without NaN (or infinities)."""
+def floats(
+    value: Any,
+    shape: tuple[int, ...],
+    what: str,
+    *,
+    finite: bool = True,
+    most: float = _MOST_FLOAT,
+) -> None:
+    """Refuse anything but floats of that shape, up to `most`, without NaN (or infinities)."""
     need(isinstance(value, np.ndarray) and value.dtype == float and value.shape == shape, what)
     need(not np.any(~np.isfinite(value) if finite else np.isnan(value)), what)
+    need(np.all((np.abs(value) <= most) | np.isinf(value)), what)
 
 
 def places(value: Any, shape: tuple[int, ...], below: float, what: str) -> None:

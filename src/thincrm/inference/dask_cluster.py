@@ -67,6 +67,7 @@ def connected(address: str | None) -> Iterator[Client | None]:
     _check_certificates(address)
     try:
         with telling(f"looking for the scheduler at {address}"):
+            asyncio.run(_reach(address))
             client = kind(address, timeout=_SECONDS, set_as_default=False)
     except (TimeoutError, OSError, ValueError, TypeError) as error:
         raise InvalidInput(
@@ -75,6 +76,14 @@ def connected(address: str | None) -> Iterator[Client | None]:
         ) from error
     with client:
         yield client
+
+
+async def _reach(address: str) -> None:
+    """Knock at an address: a client that finds nobody there is half a minute about its end."""
+    found = _distributed()
+    known = found.Security().get_connection_args("client")
+    knocked = await asyncio.wait_for(found.comm.connect(address, **known), _SECONDS)
+    await knocked.close()
 
 
 def _check_certificates(address: str) -> None:

@@ -21,6 +21,7 @@ from thincrm.inference.side_by_side import Event, Task, packed, run_tasks, share
 from thincrm.inference.truncation import truncation_binds
 from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import one_blas_thread
+from thincrm.numerics.waiting import can_start_threads
 from thincrm.ports import Grows, Problem, State, Tidies
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def _run_tasks(
     deadline: float,
 ) -> None:
     """Run chains side by side if the problem is large, or once the rest is seen to take long."""
-    n_jobs = min(problem.engine.n_threads_here, len(tasks))
+    n_jobs = min(problem.engine.n_threads_here, len(tasks)) if can_start_threads() else 1
     data = _packed(problem, schedule, n_jobs) if n_jobs > 1 else None
     n_left = sum(_n_left(schedule, task) for task in tasks)
     if data is not None and len(data) * n_left > _LARGE:

@@ -359,6 +359,7 @@ def read_checkpoint(found: Any, schedule: Schedule) -> tuple[list[ChainState], l
 def _is_place(place: object, chain: int, schedule: Schedule) -> bool:
     return (
         isinstance(place, ChainState)
+        and is_count(place.chain)
         and place.chain == chain
         and is_count(place.sweep)
         and place.sweep <= schedule.longest

@@ -2,7 +2,8 @@
 
 A chain draws from the generators of (seed, chain, sweep) wherever it runs, so the bits are those of
 chains one after another. Processes are started anew (never forked, and without importing the
-caller's script), get the problem through a pipe, and end when that pipe is closed.
+caller's script), get the problem through a pipe, and end when that pipe is closed. They import from
+where this one does, and not from the folder one happens to be in (-P): others may have filled it.
 """
 
 from __future__ import annotations
@@ -136,10 +137,10 @@ def _start(
     events: queue.Queue[Event | Failure | int],
 ) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "thincrm.inference.worker"],
+        [sys.executable, "-P", "-m", "thincrm.inference.worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)},
     )
     assert process.stdin is not None
     assert process.stdout is not None

@@ -14,13 +14,13 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import expit
 
 from thincrm.data.covariates import Covariates
-from thincrm.data.writing import Blocks, write_blocks, write_csv
+from thincrm.data.writing import Blocks, free_name, write_blocks, write_csv
 from thincrm.errors import check_between
 from thincrm.files import make_folder
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.waiting import now
 
-__all__ = ["AtomTables", "band", "flat", "scalar", "time_columns", "write_tables"]
+__all__ = ["AtomTables", "band", "flat", "scalar", "through_time", "write_tables"]
 
 
 def scalar(draws: Sequence[Any], name: str) -> pd.Series:
@@ -40,13 +40,21 @@ def band(values: np.ndarray, level: float) -> tuple[Float, Float]:
     return lower, upper
 
 
-def time_columns(known: Covariates, rows: Float, n_atoms: int) -> dict[str, Any]:
-    """Return the columns that say where: t, or a column per covariate; rows repeat per atom."""
+def through_time(
+    each: Mapping[str, np.ndarray], known: Covariates, rows: Float, values: Mapping[str, Float]
+) -> pd.DataFrame:
+    """Return a table at covariate rows: what each part is of, where, and (T, G) values of parts.
+
+    Where: t, or a column per covariate, whose name gets a _ where the table has it already.
+    """
     times = known.labels(rows)
-    names = ["t"] if len(times.names) == 1 else [str(name) for name in times.names]
-    return {
-        name: np.tile(times.get_level_values(place), n_atoms) for place, name in enumerate(names)
-    }
+    flat_values = {name: value.T.ravel() for name, value in values.items()}
+    n_parts = next(iter(flat_values.values())).size // max(1, len(rows))
+    columns: dict[str, Any] = {name: np.repeat(part, len(rows)) for name, part in each.items()}
+    for place, name in enumerate(times.names):
+        label = free_name("t" if len(times.names) == 1 else name, {*columns, *values})
+        columns[label] = np.tile(times.get_level_values(place), n_parts)
+    return pd.DataFrame(columns | flat_values)
 
 
 class AtomTables:
@@ -107,12 +115,8 @@ class AtomTables:
         """Return the atoms' probabilities of being open at covariate rows, with bands."""
         open_BTK = self.aligned(lambda draw: expit(log_odds(draw, rows)))
         lower, upper = band(open_BTK, level)
-        n_atoms = self.order.size
-        columns: dict[str, Any] = {self.one: np.repeat(np.arange(n_atoms), len(rows))}
-        columns |= time_columns(known, rows, n_atoms)
-        columns["mean"] = np.nanmean(open_BTK, axis=0).T.ravel()
-        columns["lower"], columns["upper"] = lower.T.ravel(), upper.T.ravel()
-        return pd.DataFrame(columns)
+        values = {"mean": np.nanmean(open_BTK, axis=0), "lower": lower, "upper": upper}
+        return through_time({self.one: np.arange(self.order.size)}, known, rows, values)
 
 
 def write_tables(

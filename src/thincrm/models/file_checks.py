@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from thincrm.data.covariates import Covariates
+from thincrm.data.table_values import Scale
 from thincrm.files.checks import floats, is_count, need, places
 from thincrm.models.codec import LEVY
+from thincrm.numerics.arrays import Float
 from thincrm.thinning.member import MEMBERS
 
-__all__ = ["check_covariates", "check_like", "check_params", "check_scalars"]
+__all__ = ["check_covariates", "check_like", "check_params", "check_scalars", "check_scale"]
 
 _FARTHEST_DAY = 1e8
 
@@ -30,7 +32,7 @@ def check_covariates(known: Any, n_documents: int) -> Covariates:
     need(known.kind in ("number", "date", "date+utc") and known.rows.ndim == 2, "covariates")
     need(len(names) == known.rows.shape[1] >= 1 and len(known.rows) >= 1, "covariates")
     need(known.kind == "number" or len(names) == 1, "several dates per observation")
-    floats(known.rows, known.rows.shape, "covariates")
+    floats(known.rows, known.rows.shape, "covariates", most=np.inf)
     need(known.kind == "number" or np.abs(known.rows).max() < _FARTHEST_DAY, "dates")
     places(known.row, (n_documents,), len(known.rows), "covariate rows")
     places(known.trials, (len(known.rows),), np.inf, "covariate rows")
@@ -39,9 +41,22 @@ def check_covariates(known: Any, n_documents: int) -> Covariates:
     need(np.array_equal(np.unique(known.rows, axis=0), known.rows), "covariate rows")
     row, trials = known.row.astype(np.int64), known.trials.astype(np.int64)
     if known.own is not None:
-        floats(known.own, (n_documents, len(names)), "covariates")
+        floats(known.own, (n_documents, len(names)), "covariates", most=np.inf)
         need(known.kind == "number" or np.abs(known.own).max() < _FARTHEST_DAY, "dates")
     return Covariates(known.rows, row, trials, known.kind, names, known.own)
+
+
+def check_scale(scale: Any, values: Float) -> Scale:
+    """Return the scale of a table whose cells are numbers of usual size in its units."""
+    need(isinstance(scale, Scale), "the scale")
+    for part in (scale.level_P, scale.spread_P):
+        floats(part, values.shape[1:], "the scale", most=np.inf)
+    need(np.all(scale.spread_P >= 0), "the scale")
+    with np.errstate(all="ignore"):
+        standard = np.nan_to_num(scale.standard(values), nan=0.0, posinf=np.inf, neginf=-np.inf)
+    floats(standard, values.shape, "the table")
+    found: Scale = scale
+    return found
 
 
 def check_scalars(scalars: Any, *names: str) -> None:

@@ -9,9 +9,9 @@ import numpy as np
 from thincrm.errors import InvalidInput
 from thincrm.numerics.arrays import Float, Seed, as_generator
 
-__all__ = ["elliptical_slice", "slice_move"]
+__all__ = ["MOST_SHRINKS", "elliptical_slice", "slice_move"]
 
-_MOST_SHRINKS = 200
+MOST_SHRINKS = 200  # then the slice is a point: it stays where it was
 
 
 def slice_move(
@@ -42,7 +42,7 @@ def slice_move(
             edge[growing] += step
     out = np.array(x_K)
     left_over = np.ones(x_K.shape, bool)
-    for _ in range(_MOST_SHRINKS):
+    for _ in range(MOST_SHRINKS):
         proposal = np.where(left_over, left + (right - left) * rng.random(x_K.shape), out)
         inside = log_density(proposal) > level
         out = np.where(left_over & inside, proposal, out)
@@ -76,7 +76,7 @@ def elliptical_slice(
     low, high = angle - 2.0 * np.pi, angle
     out = np.array(x_KJ)
     left_over = np.ones(size, bool)
-    for _ in range(_MOST_SHRINKS):
+    for _ in range(MOST_SHRINKS):
         turned = x_KJ * np.cos(angle)[:, None] + prior_draw_KJ * np.sin(angle)[:, None]
         proposal = np.where(left_over[:, None], turned, out)
         inside = log_likelihood(proposal) > level

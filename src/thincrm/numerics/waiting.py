@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from thincrm.printable import printable
 
-__all__ = ["now", "span", "telling"]
+__all__ = ["can_start_threads", "now", "span", "telling"]
 
 _FIRST, _THEN = 2.0, 30.0  # seconds that a stage lasts before its first line, and the next
 _MOVES = 1.0  # seconds that a line on a terminal stays as it is
@@ -49,10 +49,18 @@ _stage: ContextVar[_Stage | None] = ContextVar("stage", default=None)
 def telling(what: str, *, quiet: bool = False) -> Iterator[None]:
     """Say what is going on if it still is after two seconds, and from there on.
 
-    The same holds of every stage that the work comes to (`now`).
+    The same holds of every stage that the work comes to (`now`), and of work in the midst of what
+    is told already.
     """
-    if quiet:
+    if quiet or not can_start_threads():
         yield
+        return
+    around = _stage.get()
+    if around is not None:
+        before = around.what, around.share
+        now(what)
+        yield
+        now(*before)
         return
     done, stage = threading.Event(), _Stage(what, time.monotonic())
     moves = sys.stderr.isatty()
@@ -79,6 +87,15 @@ def telling(what: str, *, quiet: bool = False) -> Iterator[None]:
         _stage.reset(token)
         done.set()
         teller.join()
+
+
+def can_start_threads() -> bool:
+    """Tell whether a thread can be started: from Python 3.12 on, not while the program ends."""
+    try:
+        threading.Thread(target=int, daemon=True).start()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _write(text: str) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.compiled import compiled
+from thincrm.numerics.slice import MOST_SHRINKS
 from thincrm.numerics.streams import uniform
 from thincrm.numerics.variates import binomial
 from thincrm.thinning.links import gate_term, open_silent
@@ -186,7 +187,7 @@ def ellipse(
     level = tilted(eta_T, gates, point_T, weight_T) + math.log(uniform(state))
     angle = 2.0 * math.pi * uniform(state)
     low, high = angle - 2.0 * math.pi, angle
-    while True:
+    for _ in range(MOST_SHRINKS):
         cosine, sine = math.cos(angle), math.sin(angle)
         for t in range(n_rows):
             eta_T[t] = middle_T[t] + here_T[t] * cosine + other_T[t] * sine
@@ -197,6 +198,8 @@ def ellipse(
         else:
             high = angle
         angle = low + (high - low) * uniform(state)
+    else:
+        return
     for j in range(w_J.size):
         away = (w_J[j] - centre_J[j]) * cosine + other_J[j] * sine
         w_J[j] = centre_J[j] + away

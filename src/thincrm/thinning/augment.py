@@ -8,6 +8,7 @@ import numpy as np
 
 from thincrm.numerics.cholesky import factor, log_det_factor, solve_factor, solve_transposed
 from thincrm.numerics.compiled import compiled
+from thincrm.numerics.slice import MOST_SHRINKS
 from thincrm.numerics.streams import new_stream, uniform
 from thincrm.numerics.variates import gamma, normal, positive_normal
 from thincrm.thinning.atom import (
@@ -86,7 +87,7 @@ def _rescale(
         left -= 0.2
     while n * right - 0.5 * square * math.exp(2 * right) + linear * math.exp(right) > level:
         right += 0.2
-    while True:
+    for _ in range(MOST_SHRINKS):
         x = left + (right - left) * uniform(state)
         if n * x - 0.5 * square * math.exp(2 * x) + linear * math.exp(x) > level:
             return math.exp(x)
@@ -94,6 +95,7 @@ def _rescale(
             left = x
         else:
             right = x
+    return 1.0
 
 
 @compiled

@@ -15,13 +15,13 @@ import numpy as np
 
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.compiled import compiled
+from thincrm.numerics.slice import MOST_SHRINKS
 from thincrm.numerics.streams import new_stream, uniform
 from thincrm.numerics.variates import normal
 
 __all__ = ["KERNEL_CODES", "BumpPrior", "Gates", "move_bumps"]
 
 KERNEL_CODES = {"gaussian": 0, "box": 1, "exponential": 2, "one-sided": 3}
-_MOST_SHRINKS = 200
 
 
 class BumpPrior(NamedTuple):
@@ -124,7 +124,7 @@ def _slide(
         left -= width
     while _density(prior, x_D, d, right, told_T, open_T, silent_T, q_T) > level:
         right += width
-    for _ in range(_MOST_SHRINKS):
+    for _ in range(MOST_SHRINKS):
         value = left + (right - left) * uniform(state)
         if _density(prior, x_D, d, value, told_T, open_T, silent_T, q_T) > level:
             return

@@ -38,7 +38,6 @@ class KernelThinning(ThinningFunction):
             need(isinstance(packed[name], np.ndarray) and packed[name].ndim >= 2, what)
         n_centres, n_kept = len(packed["centres"]), packed["basis_MTJ"].shape[-1] - 1
         shapes: dict[str, tuple[int, ...]] = {
-            "scale": (n_columns,),
             "centres": (n_centres, n_columns),
             "basis_MTJ": (n_widths, n_rows, n_kept + 1),
         }
@@ -48,8 +47,9 @@ class KernelThinning(ThinningFunction):
         need(n_kept == n_centres or self.whitened, what)
         for name, shape in shapes.items():
             floats(packed[name], shape, what)
+        floats(packed["scale"], (n_columns,), what, most=np.inf)
         need(n_centres >= 1 and n_kept >= 1 and np.all(packed["scale"] > 0), what)
-        return Basis(known, **{name: packed[name] for name in shapes})
+        return Basis(known, packed["scale"], **{name: packed[name] for name in shapes})
 
     def n_choices(self, name: str) -> float:
         """Return how many widths there are."""

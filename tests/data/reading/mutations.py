@@ -51,6 +51,8 @@ def whole_files():
         "a.npz": packed.getvalue(),
         "plain.npz": plain.getvalue(),
         "words.txt": "war\npeace\nfrieden\n東京\n".encode(),
+        "speeches/1862-03-12_a.txt": 'War and peace,\r\nfür 東京 "and" so on.\n'.encode(),
+        "metadata.csv": b"file,when,x\na.txt,1862,1.5\nb.txt,12 May 1863,2\n",
     }
     try:
         parquet = io.BytesIO()

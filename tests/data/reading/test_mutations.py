@@ -23,10 +23,14 @@ FILES = mutations.whole_files()
 
 
 def readers(path):
-    if path.suffix == ".npz" or path.suffix in (".mtx", ".ldac") or path.name == "uci.txt":
+    if path.suffix in (".npz", ".mtx", ".ldac") or path.name == "uci.txt":
         return [lambda: tc.read_counts(path)]
     if path.name == "words.txt":
         return [lambda: tc.read_counts([[(0, 1)]], path), lambda: tc.read_counts(path)]
+    if path.suffix == ".txt":
+        return [lambda: tc.read_texts(path.parent, date="name")]
+    if path.name == "metadata.csv":
+        return [lambda: tc.read_texts(path.parent / "two", date="when", metadata=path)]
     return [
         lambda: tc.read_texts(path, date="date", covariates="x", skip_bad=True),
         lambda: tc.read_texts(path, covariates="x"),
@@ -51,6 +55,10 @@ def attack(name, count, folder):
     """Return what went wrong in `count` mutations of a file: the seed of each, and what."""
     bombs.forget_peak()
     before, path, wrong = bombs.peak_mb(), folder / name, []
+    (folder / "two").mkdir()
+    for beside in ("two/a.txt", "two/b.txt"):
+        (folder / beside).write_text("war and peace")
+    path.parent.mkdir(exist_ok=True)
     signal.signal(signal.SIGALRM, too_long)
     for number in range(count):
         path.write_bytes(mutations.mutated(FILES[name], np.random.default_rng([SEED, number])))

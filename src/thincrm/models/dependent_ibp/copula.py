@@ -97,7 +97,7 @@ class GaussianCopula(ThinningFunction):
         what = "the processes of the features"
         need(isinstance(packed, dict) and set(packed) == set(_PACKED), what)
         (n_rows, n_columns), n_widths = known.rows.shape, len(self.widths)
-        floats(packed["scale"], (n_columns,), what)
+        floats(packed["scale"], (n_columns,), what, most=np.inf)
         need(np.all(packed["scale"] > 0), what)
         floats(packed["size_MT"], (n_widths, n_rows), what)
         floats(packed["direction_MTT"], (n_widths, n_rows, n_rows), what)

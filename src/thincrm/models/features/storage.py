@@ -14,7 +14,7 @@ from thincrm.models.codec import pack_words, unpack_words
 from thincrm.models.features.draw import FeatureDraw
 from thincrm.models.features.extent import Extent
 from thincrm.models.features.state import FeatureEvidence, FeatureGlobals, FeatureLocal
-from thincrm.models.file_checks import check_scalars
+from thincrm.models.file_checks import check_scalars, check_scale
 from thincrm.models.stored import StoredModel
 from thincrm.numerics.arrays import Float, Int
 from thincrm.ports import State
@@ -52,11 +52,7 @@ class FeatureFiles(Extent, StoredModel):
         self.columns_ = unpack_words(data["columns"], values.shape[1]).rename(None)
         if data["named"] is True:
             self.feature_names_in_ = np.asarray(self.columns_, object)
-        need(isinstance(data["scale"], Scale), "the scale")
-        for part in (data["scale"].level_P, data["scale"].spread_P):
-            floats(part, values.shape[1:], "the scale")
-        need(np.all(data["scale"].spread_P >= 0), "the scale")
-        self.scale_ = data["scale"]
+        self.scale_ = check_scale(data["scale"], values)
         return len(values)
 
     def _check_draw(self, draw: Any) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ from scipy.special import expit
 
 from thincrm.data.covariates import Covariates
 from thincrm.data.table_values import Scale
-from thincrm.models.atom_tables import band, time_columns
+from thincrm.models.atom_tables import band, through_time
 from thincrm.models.features.draw import FeatureDraw, match_features
 from thincrm.numerics.arrays import Float, Int
 
@@ -82,10 +81,8 @@ class FeatureTables:
         """Return activations, and probabilities of use, at covariate rows, with bands."""
         opened = self.aligned(lambda draw, _: expit(log_odds(draw, rows)))
         usage = self.aligned(lambda draw, _: expit(log_odds(draw, rows)) * np.exp(draw.log_mass))
-        columns: dict[str, Any] = {"feature": np.repeat(np.arange(self.n_features), len(rows))}
-        columns |= time_columns(known, rows, self.n_features)
+        columns = {}
         for prefix, values in (("", opened), ("usage_", usage)):
-            lower, upper = band(values, level)
-            columns["usage" if prefix else "mean"] = np.nanmean(values, 0).T.ravel()
-            columns[prefix + "lower"], columns[prefix + "upper"] = lower.T.ravel(), upper.T.ravel()
-        return pd.DataFrame(columns)
+            columns["usage" if prefix else "mean"] = np.nanmean(values, 0)
+            columns[prefix + "lower"], columns[prefix + "upper"] = band(values, level)
+        return through_time({"feature": np.arange(self.n_features)}, known, rows, columns)

@@ -5,24 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from rich.table import Table
 
 from thincrm.console.data_columns import TableColumns
+from thincrm.console.filled_cells import write_cells
 from thincrm.console.model_terminal import ModelTerminal, RunCommand
-from thincrm.console.terminal_tables import (
-    MOST_ATOMS,
-    MOST_SHOWN,
-    CurveTable,
-    plain_table,
-    say_written,
-    value_text,
-)
-from thincrm.data.writing import write_csv
+from thincrm.console.terminal_tables import MOST_ATOMS, CurveTable
 from thincrm.errors import InvalidInput
 from thincrm.models.features.model import FeatureModel
 from thincrm.models.features.table_source import read_new_rows
 from thincrm.numerics.arrays import Float
+from thincrm.numerics.waiting import now
 
 __all__ = ["FeatureTerminal"]
 
@@ -56,27 +49,9 @@ class FeatureTerminal(ModelTerminal[FeatureModel]):
         """Write each missing cell with its mean and interval."""
         with command.voice.telling(f"reading {table.name}"):
             found = read_new_rows(command.run, model, table, how)
-        filled = model.impute(found.values, t=found.t, level=level)
-        missing = found.values.isna().to_numpy()
-        row, column = np.nonzero(missing)
-        index, lines = found.values.index, found.lines
-        named = {} if index is lines else {str(index.name): index[row]}
-        cells = pd.DataFrame(
-            {
-                str(lines.name): lines[row],  # names may repeat
-                **named,
-                "column": found.values.columns[column],
-                "mean": np.asarray(filled.mean)[missing],
-                "lower": np.asarray(filled.lower)[missing],
-                "upper": np.asarray(filled.upper)[missing],
-            }
-        )
-        write_csv(cells, command.out, float_format="%.6g")
-        shown = plain_table(str(lines.name), *named, "column", "mean", "from", "to")
-        for values in cells.head(MOST_SHOWN).itertuples(index=False):
-            shown.add_row(*map(value_text, values))
-        width = f"intervals of {100 * level:g} %"
-        say_written(command.voice, shown, command.out, len(cells), width, found.skipped)
+            now("filling in missing cells")
+            filled = model.impute(found.values, t=found.t, level=level)
+        write_cells(command, found, found.values.isna().to_numpy(), tuple(filled), level)
 
     def evaluate(
         self, command: RunCommand, model: FeatureModel, again: FeatureModel, share: float, seed: int

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import CovariateLike
 from thincrm.errors import InvalidInput
-from thincrm.models.atom_tables import band, time_columns
+from thincrm.models.atom_tables import band, through_time
 from thincrm.models.mixtures.cells import ColumnLaw
 from thincrm.models.mixtures.clusters import Params
 from thincrm.models.mixtures.draw import MixtureDraw
@@ -136,11 +136,8 @@ class MixtureDensities(MixtureRows):
         """Return a (T, G) number of every draw as a table with bands, t running fastest."""
         value_BTG = np.stack([of(self.draws_[b]) for b in self._places()])
         lower, upper = band(value_BTG, level)
-        columns: dict[str, Any] = {name: np.repeat(value_G, len(rows))}
-        columns |= time_columns(self.covariates_, rows, value_G.size)
-        for title, part in (("mean", value_BTG.mean(axis=0)), ("lower", lower), ("upper", upper)):
-            columns[title] = part.T.ravel()
-        return pd.DataFrame(columns)
+        columns = {"mean": value_BTG.mean(axis=0), "lower": lower, "upper": upper}
+        return through_time({name: value_G}, self.covariates_, rows, columns)
 
     def _pooled(self) -> Params:
         """Return the clusters of all draws as one mixture's."""

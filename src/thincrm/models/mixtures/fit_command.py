@@ -49,7 +49,8 @@ def fit_clusters(
 ) -> bool:
     """Fit a mixture, keep it in `out`, show it; tell whether it got to its end."""
     factor = None if thinning is None else member_named(thinning)()
-    table, side_N = read_rows(path, how, censored)
+    with voice.telling(f"reading {path.name}"):
+        table, side_N = read_rows(path, how, censored)
     say_skipped(voice, table.skipped, table.first_skipped)
     n_rows, n_columns = table.values.shape
     missing = int(table.values.isna().to_numpy().sum())
@@ -71,7 +72,8 @@ def fit_clusters(
 
 def assign_rows(voice: Voice, run: Path, path: Path, how: TableColumns, out: Path) -> None:
     """Write the clusters of new rows."""
-    model = load(run)
+    with voice.telling(f"opening {run}"):
+        model = load(run)
     if not isinstance(model, MixtureModel):
         raise refusal("assign", model, run)
     MixtureTerminal().assign(RunCommand("assign", voice, run, out), model, path, how)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.errors import InvalidInput, check_between
-from thincrm.models.atom_tables import band, time_columns
+from thincrm.models.atom_tables import band, through_time
 from thincrm.models.base import Model
 from thincrm.models.mixtures.cells import Cells
 from thincrm.models.mixtures.columns import Layout
@@ -136,9 +136,8 @@ class MixtureResults(Model):
             ]
         )
         lower, upper = band(number_BT, level)
-        columns = time_columns(self.covariates_, rows, 1)
-        columns |= {"mean": number_BT.mean(axis=0), "lower": lower, "upper": upper}
-        return pd.DataFrame(columns)
+        columns = {"mean": number_BT.mean(axis=0), "lower": lower, "upper": upper}
+        return through_time({}, self.covariates_, rows, columns)
 
     def first_active(self, level: float = 0.9) -> pd.DataFrame:
         """Return, per cluster, the first t at which it is active: median, lower, upper.

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from thincrm.data.table_values import Scale
 from thincrm.files.checks import floats, is_count, need, places, positive
 from thincrm.inference.run_log import ChainState
 from thincrm.models.codec import pack_words, unpack_words
-from thincrm.models.file_checks import check_like, check_scalars
+from thincrm.models.file_checks import check_like, check_scalars, check_scale
 from thincrm.models.mixtures.columns import KINDS, Layout
 from thincrm.models.mixtures.draw import MixtureDraw
 from thincrm.models.mixtures.evidence import MixtureEvidence
@@ -56,11 +55,8 @@ class MixtureFiles(StoredModel):
         self.columns_ = unpack_words(data["columns"], values.shape[1]).rename(None)
         if data["named"] is True:
             self.feature_names_in_ = np.asarray(self.columns_, object)
-        need(isinstance(data["scale"], Scale), "the scale")
-        for part in (data["scale"].level_P, data["scale"].spread_P):
-            floats(part, values.shape[1:], "the scale")
-        need(np.all(data["scale"].spread_P >= 0), "the scale")
-        need(np.any(data["scale"].spread_P > 0), "the scale")
+        scale = check_scale(data["scale"], values)
+        need(np.any(scale.spread_P > 0), "the scale")
         kinds, levels = data["kinds"], data["levels"]
         need(isinstance(kinds, list) and len(kinds) == values.shape[1], "the columns")
         need(isinstance(levels, list) and len(levels) == values.shape[1], "the columns")
@@ -73,7 +69,7 @@ class MixtureFiles(StoredModel):
             need((len(part) > 0) == (kind == "category"), "the categories")
             need(kind != "category" or (seen < len(part)).all(), "the categories")
         self.censored_ = _checked_sides(data[_SIDES], len(values)) if _SIDES in data else None
-        self.layout_ = Layout(tuple(kinds), tuple(tuple(p) for p in levels), data["scale"])
+        self.layout_ = Layout(tuple(kinds), tuple(tuple(p) for p in levels), scale)
         return len(values)
 
     def _check_draw(self, draw: Any) -> None:

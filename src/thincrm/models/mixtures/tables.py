@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 from scipy.special import expit
 
 from thincrm.data.covariates import Covariates
-from thincrm.models.atom_tables import band, time_columns
+from thincrm.models.atom_tables import band, through_time
 from thincrm.models.curve_shapes import first_last
 from thincrm.models.mixtures.draw import MixtureDraw
 from thincrm.models.mixtures.partition import Partition, contingency
@@ -108,13 +108,11 @@ class ClusterTables:
         """Return clusters' probabilities of being open, and their shares, at covariate rows."""
         opened = self.together(lambda draw: expit(log_odds(draw)), weighed=True)
         share = self.together(weights, weighed=False)
-        columns: dict[str, Any] = {"cluster": np.repeat(np.arange(self.n_clusters), len(rows))}
-        columns |= time_columns(known, rows, self.n_clusters)
+        columns: dict[str, Float] = {}
         for prefix, values in (("", opened), ("share_", share)):
-            mean, lower, upper = mean_and_band(values, level)
-            columns["share" if prefix else "mean"] = mean.T.ravel()
-            columns[prefix + "lower"], columns[prefix + "upper"] = lower.T.ravel(), upper.T.ravel()
-        return pd.DataFrame(columns)
+            names = ("share" if prefix else "mean", prefix + "lower", prefix + "upper")
+            columns |= dict(zip(names, mean_and_band(values, level), strict=True))
+        return through_time({"cluster": np.arange(self.n_clusters)}, known, rows, columns)
 
     def lifetimes(
         self, labels: pd.Index, level: float, which: Literal["first", "last"], weights: OfDraw

@@ -9,6 +9,7 @@ import pandas as pd
 from rich.table import Table
 
 from thincrm.console.data_columns import TableColumns
+from thincrm.console.filled_cells import label_column, write_cells
 from thincrm.console.model_terminal import ModelTerminal, RunCommand
 from thincrm.console.terminal_tables import (
     MOST_ATOMS,
@@ -23,11 +24,13 @@ from thincrm.errors import InvalidInput
 from thincrm.models.mixtures.model import MixtureModel
 from thincrm.models.mixtures.sides import without_limits
 from thincrm.models.mixtures.table_source import read_new_rows
+from thincrm.numerics.waiting import now
 
 __all__ = ["MixtureTerminal"]
 
 _ENTRIES = 4
 _LEVEL = 0.9
+_ASSIGNED = ("cluster", "probability", "log_density")
 
 
 class MixtureTerminal(ModelTerminal[MixtureModel]):
@@ -35,7 +38,9 @@ class MixtureTerminal(ModelTerminal[MixtureModel]):
 
     def table(self, model: MixtureModel) -> Table:
         """Return the clusters: share of rows, share through t, what is most unlike the others."""
-        known, entries = model.covariates_, model.clusters()["mean"].unstack("cluster")
+        known, typical = model.covariates_, model.clusters()["mean"]
+        names = typical.loc[0].index  # not always different
+        entries = pd.DataFrame(typical.to_numpy().reshape(-1, len(names)).T)
         share_LT = model.activation()["share"].to_numpy().reshape(-1, len(known.rows))
         centre, spread = entries.mean(axis=1), entries.std(axis=1).replace(0.0, np.nan)
         sizes = model.sizes()["rows"] / len(model.labels_)
@@ -43,7 +48,7 @@ class MixtureTerminal(ModelTerminal[MixtureModel]):
         for cluster, share_T in enumerate(share_LT[:MOST_ATOMS]):
             unlike = ((entries[cluster] - centre) / spread).abs().sort_values(ascending=False)
             top = unlike.index[:_ENTRIES]
-            said = " ".join(f"{name} {entries.loc[name, cluster]:.3g}" for name in top)
+            said = " ".join(f"{names[e]} {entries.loc[e, cluster]:.3g}" for e in top)
             grid.add(cluster, f"{100 * sizes[cluster]:.0f} %", share_T, said)
         return grid.table
 
@@ -51,44 +56,27 @@ class MixtureTerminal(ModelTerminal[MixtureModel]):
         self, command: RunCommand, model: MixtureModel, table: Path, how: TableColumns, level: float
     ) -> None:
         """Write each missing or censored cell with its mean and interval."""
-        found, side_N = read_new_rows(command.run, model, table, how)
-        filled = model.impute(found.values, t=found.t, level=level, censored=side_N)
+        with command.voice.telling(f"reading {table.name}"):
+            found, side_N = read_new_rows(command.run, model, table, how)
+            now("filling in missing cells")
+            filled = model.impute(found.values, t=found.t, level=level, censored=side_N)
         missing = found.values.isna().to_numpy(copy=True)
         if side_N is not None:
             missing[:, 0] |= side_N != 0
-        row, column = np.nonzero(missing)
-        index = found.values.index
-        cells = pd.DataFrame(
-            {
-                str(index.name): index[row],
-                "column": found.values.columns[column],
-                "mean": filled.mean.to_numpy(object)[missing],
-                "lower": filled.lower.to_numpy(object)[missing],
-                "upper": filled.upper.to_numpy(object)[missing],
-            }
-        )
-        write_csv(cells, command.out, float_format="%.6g")
-        shown = plain_table(str(index.name), "column", "mean", "from", "to")
-        for values in cells.head(MOST_SHOWN).itertuples(index=False):
-            shown.add_row(*map(value_text, values))
-        width = f"intervals of {100 * level:g} %"
-        say_written(command.voice, shown, command.out, len(cells), width, found.skipped)
+        write_cells(command, found, missing, tuple(filled), level)
 
     def assign(
         self, command: RunCommand, model: MixtureModel, table: Path, how: TableColumns
     ) -> None:
         """Write the likeliest cluster of new rows, its probability, and their log densities."""
-        found, side_N = read_new_rows(command.run, model, table, how)
-        chance = model.predict_proba(found.values, t=found.t, censored=side_N)
-        index = found.values.index
-        rows = pd.DataFrame(
-            {
-                str(index.name): index,
-                "cluster": chance.argmax(1),
-                "probability": chance.max(1),
-                "log_density": model.score_samples(found.values, t=found.t, censored=side_N),
-            }
-        )
+        with command.voice.telling(f"reading {table.name}"):
+            found, side_N = read_new_rows(command.run, model, table, how)
+            now("finding clusters of rows")
+            chance = model.predict_proba(found.values, t=found.t, censored=side_N)
+            log_density = model.score_samples(found.values, t=found.t, censored=side_N)
+        values = (chance.argmax(1), chance.max(1), log_density)
+        label, index = label_column(found, *_ASSIGNED)
+        rows = pd.DataFrame({label: index} | dict(zip(_ASSIGNED, values, strict=True)))
         write_csv(rows, command.out, float_format="%.6g")
         shown = plain_table(*map(str, rows.columns))
         for values in rows.head(MOST_SHOWN).itertuples(index=False):

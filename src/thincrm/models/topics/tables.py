@@ -14,6 +14,7 @@ from scipy.special import expit
 from thincrm.data.counts import CountMatrix
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, check_between, check_count
+from thincrm.models.atom_tables import through_time
 from thincrm.models.curve_shapes import SHAPES, first_last, shape_of
 from thincrm.models.topics.consensus import SIMILARITY, Consensus
 from thincrm.models.topics.documents_kept import with_documents
@@ -157,16 +158,11 @@ class TopicTables:
         check_between("level", level, 0.0, 1.0)
         both = self.aligned(lambda draw: _opened_and_shares(draw, log_odds(draw, rows)))
         opened, share = both[:, 0], both[:, 1]
-        times = self.known.labels(rows)
-        columns: dict[str, Any] = {"topic": np.repeat(np.arange(self.n_topics), len(rows))}
-        for level_number, name in enumerate(times.names):
-            label = "t" if len(times.names) == 1 else str(name)
-            columns[label] = np.tile(times.get_level_values(level_number), self.n_topics)
+        columns = {}
         for prefix, values in (("", opened), ("share_", share)):
-            lower, upper = _band(values, level)
-            columns["share" if prefix else "mean"] = np.nanmean(values, 0).T.ravel()
-            columns[prefix + "lower"], columns[prefix + "upper"] = lower.T.ravel(), upper.T.ravel()
-        return pd.DataFrame(columns)
+            columns["share" if prefix else "mean"] = np.nanmean(values, 0)
+            columns[prefix + "lower"], columns[prefix + "upper"] = _band(values, level)
+        return through_time({"topic": np.arange(self.n_topics)}, self.known, rows, columns)
 
     def _curves(self) -> Float:
         if self.known.rows.shape[1] > 1:

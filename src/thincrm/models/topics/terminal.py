@@ -27,6 +27,7 @@ from thincrm.models.topics.corpus import read_new_documents
 from thincrm.models.topics.model import TopicModel
 from thincrm.models.topics.predict.dated_documents import DatedDocuments
 from thincrm.numerics.arrays import Int
+from thincrm.numerics.waiting import now
 
 __all__ = ["TopicTerminal"]
 
@@ -76,7 +77,8 @@ class TopicTerminal(ModelTerminal[TopicModel]):
         """Write (documents, topics) shares."""
         with command.voice.telling(f"reading {corpus.name}"):
             found = read_new_documents(command.run, model, corpus, how, dated=True)
-        share = model.transform(found.documents, t=found.t)
+            now("finding topics of documents")
+            share = model.transform(found.documents, t=found.t)
         table = pd.DataFrame(share, index=found.index)
         table.columns = pd.Index([f"topic{topic}" for topic in range(share.shape[1])])
         write_csv(table, command.out, index=True, float_format="%.6g")
@@ -101,7 +103,8 @@ class TopicTerminal(ModelTerminal[TopicModel]):
         check_between("level", level, 0.0, 1.0)
         with command.voice.telling(f"reading {corpus.name}"):
             found = read_new_documents(command.run, model, corpus, how, dated=False)
-        table = _dated(model.date_documents(found.documents), level).set_axis(found.index)
+            now("dating documents")
+            table = _dated(model.date_documents(found.documents), level).set_axis(found.index)
         write_csv(table, command.out, index=True)
         unit = str(found.index.name)
         shown = plain_table(

@@ -27,12 +27,12 @@ function percent(x) {
   return `${p < 0.1 ? p.toFixed(2) : p < 9.95 ? p.toFixed(1) : p.toFixed(0)} %`;
 }
 
-// A cell that a spreadsheet would take for a formula gets an apostrophe; one that it would cut in
-// two, whatever it cuts at, is in quotation marks.
+// What a spreadsheet would take for a formula gets an apostrophe, also behind a sign at which it may
+// cut: quotation marks do not keep a cell together where another sign than the comma ends the one before.
 function csvCell(value) {
   if (typeof value === 'number') return String(value);
-  let text = String(value ?? '');
-  if (/^[=+\-@\t\r]/.test(text)) text = `'${text}`;
+  let text = String(value ?? '').replace(/([;|\t])(?=[=+\-@])/g, "$1'");
+  if (/^[=+\-@\t\r\n]/.test(text)) text = `'${text}`;
   return /[",;|\t\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 const csv = (rows) => rows.map((row) => row.map(csvCell).join(',')).join('\r\n') + '\r\n';

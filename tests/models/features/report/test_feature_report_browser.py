@@ -18,6 +18,7 @@ def test_the_page_of_features(opened, name, size):
     assert "NaN" not in page.evaluate("document.getElementById('view-body').innerHTML")
     rows = list(csv.reader(io.StringIO(downloaded(page, "#view-tools >> text=CSV"), newline="")))
     assert {row[1] for row in rows[1:]} == {"adds", "used"}
+    assert not [cell for row in rows for cell in row if cell.startswith(("=", "@", "+s"))]
     assert downloaded(page, ".feature >> nth=0 >> text=SVG").startswith("<svg")
     page.focus(".feature .focus")
     page.keyboard.press("Home")

@@ -3,25 +3,24 @@
 import numpy as np
 import pandas as pd
 import pytest
+from report_cases import WORDS
 
 import thincrm as tc
 
-HOSTILE = "</script><b>x</b>"
-
 
 def table_of(seed=2, n_rows=80):
-    """Return (table, year, places): a number, a count and a category with a hostile value."""
+    """Return (table, year, places): a number, a count and a category; names are hostile."""
     rng = np.random.default_rng(seed)
     kind = rng.integers(0, 2, n_rows)
     table = pd.DataFrame(
         {
             "size": np.where(kind, 8.0, 0.0) + rng.standard_normal(n_rows),
             "visits": rng.poisson(np.where(kind, 9.0, 1.0)),
-            "colour": np.where(kind, "red", HOSTILE),
+            WORDS[0]: np.array(WORDS)[2 * (np.arange(n_rows) % (len(WORDS) // 2)) + kind],
         }
     )
     table.loc[3, "size"] = np.nan
-    year = pd.Series(1990 + rng.integers(0, 9, n_rows), name="year")
+    year = pd.Series(1990 + rng.integers(0, 9, n_rows), name=WORDS[1])
     return table, year, rng.integers(0, 4, (n_rows, 2)).astype(float)
 
 

@@ -147,6 +147,9 @@ def test_dates_are_on_the_axes(opened):
 def test_dates_under_small_pictures_are_on_one_line(opened, size):
     """A date such as 1900-06-15 was cut at its hyphens."""
     page = opened(size=size)
+    wide = "all => all.filter(one => one.scrollWidth > one.clientWidth + 1).length"
+    assert page.eval_on_selector_all(".cell-foot", wide) == 0
+    page.eval_on_selector_all(".cell-foot", "all => all.forEach(one => one.style.width = '30px')")
     lines = page.eval_on_selector_all(
         ".cell-foot span, .cell-foot b",
         """all => all.map(one => {
@@ -156,8 +159,6 @@ def test_dates_under_small_pictures_are_on_one_line(opened, size):
         })""",
     )
     assert set(lines) == {1}
-    wide = "all => all.filter(one => one.scrollWidth > one.clientWidth + 1).length"
-    assert page.eval_on_selector_all(".cell-foot", wide) == 0
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -180,7 +181,7 @@ def test_a_table_of_hostile_words_holds_no_formula(opened):
     words = [row[2] for row in csv.reader(io.StringIO(table, newline=""))]
     assert "'=HYPERLINK(0)" in words
     assert not [word for word in words if word.startswith(("=", "+", "-", "@"))]
-    assert ',"a;=1+1",' in table  # a spreadsheet that cuts at semicolons keeps it in one
+    assert ""","a;'=1+1",""" in table  # a spreadsheet may cut at the semicolon
 
 
 def test_hostile_words_are_text(opened):
