@@ -26,6 +26,8 @@ Example: thincrm features table.csv --covariate gdp --label country --out run
 
 Example: thincrm features stations.csv --covariate lon --covariate lat --out run
 
+Example: thincrm features air.csv --date day --category region --covariate height --out run
+
 Example: thincrm features pixels.csv --covariate year --weights binary --out run
 """
 
@@ -74,12 +76,14 @@ def features(
     out: o.OutRun,
     covariate: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Column that features depend on: numbers or dates. May be repeated (numbers)."
-        ),
+        typer.Option(help="Column that features depend on: numbers or dates. May be repeated."),
     ] = None,
     date: Annotated[
         str | None, typer.Option(help="Column of dates that features depend on.")
+    ] = None,
+    category: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of categories that features depend on. May be repeated."),
     ] = None,
     column: Annotated[
         list[str] | None,
@@ -131,8 +135,9 @@ def features(
 
     check_run_place(out)
     how = TableColumns(
-        date, tuple(covariate or ()), tuple(column or ()), label, date_format, skip_bad, encoding
-    )
+        date, tuple(covariate or ()), tuple(column or ()), label, date_format, skip_bad, encoding,
+        tuple(category or ()),
+    )  # fmt: skip
     settings = work.FeatureSettings(
         max_features=max_features,
         weights=weights.value,
