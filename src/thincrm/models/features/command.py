@@ -123,7 +123,14 @@ def features(
     sweeps: o.SweepsOrAuto = str(o.SWEEPS),
     minutes: o.Minutes = None,
     draws: o.Draws = o.DRAWS,
-    chains: o.NumChains = o.CHAINS,
+    chains: Annotated[
+        int | None,
+        typer.Option(
+            help="Independent chains, side by side on the cores there are.",
+            min=1,
+            show_default="4; of large tables fewer",
+        ),
+    ] = None,
     seed: o.RandomSeed = o.SEED,
     threads: o.Threads = None,
     scheduler: o.Scheduler = None,
@@ -146,13 +153,14 @@ def features(
         gates=gates.value,
         n_sweeps=o.sweeps_named(sweeps),
         n_draws=draws,
-        n_chains=chains,
+        n_chains=4 if chains is None else chains,
         random_state=seed,
         n_threads=threads,
         quiet=quiet,
     )
     with resumable(out), connected(scheduler) as client:
         complete = work.fit_features(
-            Voice(quiet, json), table, how, thinning, settings, out, client, minutes
-        )
+            Voice(quiet, json), table, how, thinning, settings, out, client, minutes,
+            fewer=chains is None,
+        )  # fmt: skip
     end_of(out, complete)
