@@ -1,10 +1,11 @@
 """Dates of undated documents: ours against scikit-learn's classifiers, same splits, same words.
 
-    python benchmarks/bench_dates.py DATA [--corpora sotu inaugural commits] [--splits 5]
+    python benchmarks/bench_dates.py DATA [--corpora sotu inaugural commit_pages] [--splits 5]
 
 DATA is a folder with sotu_counts.npz (and its table), inaugural.jsonl.gz, commits_counts.npz and
-commits_days.npz. A fifth of the documents is held out. Every method gives a distribution over the
-same times; its mode and its median are scored, and its better one counts in the ratio.
+commits_days.npz. A fifth of the documents is held out, of commits a twelfth. Every method gives a
+distribution over the same times; its mode and its median are scored, and its better one counts in
+the ratio. Where times are days, naive Bayes also has months and years for its classes.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
@@ -29,7 +31,7 @@ from thincrm.models.topics.model import TopicModel
 from thincrm.numerics.threads import one_blas_thread
 
 PIECE = 150  # words of an inaugural address that make a document
-COMMITS = 12_000
+MESSAGES, PAGES, YEAR = 12_000, 6_000, 365.25
 MANY = 64  # classes that logistic regression is not asked to tell apart
 
 
@@ -51,14 +53,35 @@ def inaugural(data: Path, split: int):
     return counts, np.array(year), _fifth(len(year), split), 1.0
 
 
+def sotu_days(data: Path, split: int):
+    corpus = read_sotu(data / "sotu_counts.npz")
+    date = pd.to_datetime(pd.read_csv(data / "sotu_docs.csv")["date"]).to_numpy("datetime64[D]")
+    return corpus.counts, date.astype(float), _fifth(len(date), split), YEAR
+
+
 def commits(data: Path, split: int):
     counts = as_counts(sparse.load_npz(data / "commits_counts.npz"))
-    day = np.load(data / "commits_days.npz")["day"].astype(float)
+    return _sampled(counts, np.load(data / "commits_days.npz")["day"], MESSAGES, split)
+
+
+def commit_pages(data: Path, split: int):
+    """Return the messages of a project's day as a page: those of a day that follow one another."""
+    counts = as_counts(sparse.load_npz(data / "commits_counts.npz"))
+    day = np.load(data / "commits_days.npz")["day"]
+    page = np.cumsum(np.diff(day, prepend=day[0]) != 0)
+    pooled = sparse.csr_array((np.ones(page.size, np.int64), (page, np.arange(page.size)))) @ counts
+    first = np.flatnonzero(np.diff(page, prepend=-1))
+    return _sampled(as_counts(pooled), day[first], PAGES, split)
+
+
+def _sampled(counts, day: np.ndarray, n_documents: int, split: int):
+    """Return some documents of 20 words or more, words of 20 documents or more."""
     long = np.flatnonzero(np.asarray(counts.sum(axis=1)).reshape(-1) >= 20)
-    chosen = np.sort(np.random.default_rng(0).choice(long, COMMITS, replace=False))
+    chosen = np.sort(np.random.default_rng(0).choice(long, n_documents, replace=False))
     counts = counts[chosen]
     words = np.flatnonzero(np.bincount(counts.indices, minlength=counts.shape[1]) >= 20)
-    return as_counts(counts[:, words]), day[chosen], _fifth(COMMITS, split), 1.0
+    held = np.sort(np.random.default_rng(split).permutation(n_documents)[: n_documents // 12])
+    return as_counts(counts[:, words]), day[chosen].astype(float), held, YEAR
 
 
 def _fifth(n_documents: int, split: int) -> np.ndarray:
@@ -109,24 +132,33 @@ def compare(make, data: Path, split: int, sweeps: int) -> dict[str, dict]:
     found["ours"]["tokens"] = float(counts[held].sum())
     topics = model.predict_time(counts[held], evidence="topics").to_numpy()
     found["ours, topics alone"] = errors(topics, times, truth, unit)
-    for name, classifier in peers(len(times)).items():
-        start = time.process_time()
-        with one_blas_thread():
-            classifier.fit(counts[rest], known.row)
-            chance = classifier.predict_proba(counts[held])
-        found[name] = errors(chance, times[np.unique(known.row)], truth, unit)
-        found[name]["seconds"] = time.process_time() - start
+    for length in (1.0, YEAR / 12, YEAR) if unit == YEAR else (1.0,):
+        bin_D = np.floor(when[rest] / length)
+        centre = pd.Series(when[rest]).groupby(bin_D).median().to_numpy()
+        for name, classifier in peers(len(centre)).items():
+            start = time.process_time()
+            with one_blas_thread():
+                chance = classifier.fit(counts[rest], bin_D).predict_proba(counts[held])
+            whole = name if length == 1.0 else f"{name}, {length:.0f} days a class"
+            found[whole] = errors(chance, centre, truth, unit)
+            found[whole]["seconds"] = time.process_time() - start
     return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--corpora", nargs="+", default=["sotu", "inaugural", "commits"])
+    parser.add_argument("--corpora", nargs="+", default=["sotu", "inaugural", "commit_pages"])
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--sweeps", type=int, default=300)
     args = parser.parse_args()
-    corpora = {"sotu": sotu, "inaugural": inaugural, "commits": commits}
+    corpora = {
+        "sotu": sotu,
+        "sotu_days": sotu_days,
+        "inaugural": inaugural,
+        "commits": commits,
+        "commit_pages": commit_pages,
+    }
     for name in args.corpora:
         runs = []
         for split in range(args.splits):

@@ -33,3 +33,4 @@ class TableColumns:
     date_format: str | None = None
     skip_bad: bool = False
     encoding: str | None = None
+    groups: tuple[str, ...] = ()  # covariates that are categories

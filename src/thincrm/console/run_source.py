@@ -65,16 +65,21 @@ def table_like(run: Path, how: TableColumns, columns: Iterable[object]) -> Table
     """Return how to read a table like that of a run, unless options say otherwise."""
     before = kept_reading(run)
     if not (how.date or how.covariates):
-        names = before.get("covariates")
-        covariates = tuple(map(str, names)) if isinstance(names, list) else ()
+        covariates = _kept_names(before, "covariates")
         how = replace(how, date=kept_name(before, "date"), covariates=covariates)
     return replace(
         how,
+        groups=_kept_names(before, "groups"),
         columns=tuple(map(str, columns)),
         label=how.label or kept_name(before, "label"),
         date_format=how.date_format or kept_name(before, "date_format"),
         encoding=how.encoding or kept_name(before, "encoding"),
     )
+
+
+def _kept_names(before: Mapping[str, object], key: str) -> tuple[str, ...]:
+    names = before.get(key)
+    return tuple(map(str, names)) if isinstance(names, list) else ()
 
 
 def _is_plain(value: object) -> bool:

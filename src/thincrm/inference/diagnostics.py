@@ -42,6 +42,7 @@ _TIMES = 5  # covariate rows at which the total activation is looked at
 _NAMES = {
     "log_likelihood": "the log likelihood",
     "log_joint": "the log joint",
+    "fill_variance": "the variance of fills",
     "heldout": "the held-out likelihood",
     "total_activation": "the total activation",
 }

@@ -84,7 +84,11 @@ def spread_centres(known: Covariates, scale: Float, centres: ArrayLike | None, m
     """
     if centres is not None:
         return np.asarray(known.encode(centres) / scale)
-    rows = known.rows / scale
+    return spread_over(np.asarray(known.rows / scale), most)
+
+
+def spread_over(rows: Float, most: int) -> Float:
+    """Return the rows, or `most` of them that are spread over all (see `spread_centres`)."""
     if len(rows) <= most:
         return rows
     if rows.shape[1] == 1:

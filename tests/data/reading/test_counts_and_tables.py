@@ -135,6 +135,22 @@ def test_a_table_with_holes(tmp_path):
         tc.read_table(path, "gpd")
 
 
+def test_covariates_of_several_kinds(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("when,g,h,x\n1970-01-03,u,1,1\nsoon,u,2,2\n1970-01-02,,3,3\n1970-01-05,v,4,4\n")
+    found = tc.read_table(path, ["h", "when"], skip_bad=True, groups={"g": None})
+    assert found.skipped == 2
+    assert found.t.columns.tolist() == ["h", "when (days since 1970)", "g=u", "g=v"]
+    np.testing.assert_array_equal(found.t, [[1, 2, 1, 0], [4, 4, 0, 1]])
+    np.testing.assert_array_equal(found.values, [[1], [4]])
+    with pytest.raises(InvalidInput, match=r"line 3, column when: 'soon' is not a date"):
+        tc.read_table(path, ["h", "when"])
+    with pytest.raises(InvalidInput, match=r"line 4, column g: the category is missing"):
+        tc.read_table(path, "h", groups={"g": None})
+    with pytest.raises(InvalidInput, match=r"line 2, column g: 'u' is none of v, w"):
+        tc.read_table(path, "h", groups={"g": ["v", "w"]})
+
+
 def test_covariates_of_a_table_may_be_dates(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("when,x\n1 May 1862,1\n2 May 1862,2\nsoon,3\n")

@@ -5,9 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from dense_world import N_DENSE, N_FEATURES, DenseWorld, functionals, rows_of, with_local
+from scipy.stats import multivariate_normal
 from topic_world import block, many
 
 from thincrm.inference.updates import redraw_activations
+from thincrm.models.features.exchange import exchange, trade
 from thincrm.models.features.moves import recombine, renew, turn_over
 from thincrm.models.features.sweep import (
     redraw_features,
@@ -15,6 +17,7 @@ from thincrm.models.features.sweep import (
     redraw_usages,
     redraw_variances,
 )
+from thincrm.numerics.streams import new_stream
 from thincrm.testing import assert_passed, assert_rejected, two_sample_test
 from thincrm.thinning import Always, ProbitRVM
 
@@ -24,7 +27,8 @@ WORLDS = {
     "always, binary": DenseWorld(Always(), False, False),
     "rvm, row, real": DenseWorld(ProbitRVM(widths=(2.0, 40.0)), True, True, n_shards=2),
 }
-SWEEP = (redraw_usages, redraw_features, redraw_variances, redraw_activations, redraw_masses)
+GLOBALS = (redraw_features, redraw_variances, redraw_activations, redraw_masses)
+SWEEP = (redraw_usages, *GLOBALS)
 every_world = pytest.mark.parametrize("name", WORLDS)
 
 
@@ -42,13 +46,57 @@ def test_blocks(update):
 
 
 @every_world
+def test_exchanges(name):
+    assert_passed(stays(name, (exchange, redraw_usages)))
+
+
+@every_world
 def test_whole_sweep(name):
-    assert_passed(stays(name, SWEEP))
+    assert_passed(stays(name, (exchange, *SWEEP)))
+
+
+def test_exchanges_leave_the_rows_sums_alone():
+    rng = np.random.default_rng(SEED)
+    weight, basis = rng.standard_normal((30, 3)), rng.standard_normal((30, 4))
+    dense, level = rng.standard_normal((3, 6)), rng.standard_normal((4, 6))
+    whole = weight @ dense + basis @ level
+    both = np.hstack([weight, basis])
+    gram, one = both.T @ both, np.ones
+    trade(new_stream(np.uint64(1), 0), gram, dense, level, one((4, 6)), one(3), one(6))
+    moved, left, _, _ = np.linalg.lstsq(dense.T, (whole - basis @ level).T, rcond=None)
+    assert np.all(np.abs(moved.T - weight).max(axis=0) > 0.01)
+    np.testing.assert_allclose(left, 0.0, atol=1e-20)
+    both = np.hstack([moved.T, basis])
+    np.testing.assert_allclose(gram, both.T @ both, atol=1e-10)
 
 
 @every_world
 def test_moves_of_whole_features(name):
     assert_passed(stays(name, (renew, recombine, turn_over), 600))
+
+
+@every_world
+def test_numbers_of_a_state_against_plain_normals(name):
+    problem, state = WORLDS[name].draw(np.random.default_rng(SEED))
+    state = redraw_usages(np.random.default_rng(SEED), problem, state)
+    own, used = state.own, rows_of(state)
+    tables = [shard.table for shard in problem.shards]
+    cell, seen, basis = (
+        np.concatenate([getattr(table, part) for table in tables])
+        for part in ("value_NP", "seen_NP", "basis_NB")
+    )
+    usage = used.used * (used.weight if problem.likelihood.real else 1.0)
+    dense = own.feature[N_FEATURES : N_FEATURES + N_DENSE]
+    around = usage @ own.feature[:N_FEATURES] + basis @ own.feature[N_FEATURES + N_DENSE :]
+    spread, total = np.diag(1 / own.noise) + dense.T @ dense, 0.0
+    for row, mean, here in zip(cell, around, seen > 0, strict=True):
+        if here.any():
+            law = multivariate_normal(mean[here], spread[np.ix_(here, here)])
+            total += law.logpdf(row[here])
+    found = problem.likelihood.summary(problem, state)
+    assert found["log_likelihood"] == pytest.approx(total, rel=1e-8)
+    given = 1 / np.diag(np.linalg.inv(spread))
+    assert found["fill_variance"] == pytest.approx(given.mean(), rel=1e-8)
 
 
 def noise_without_factors(rng, problem, state):
@@ -97,6 +145,34 @@ def level_as_a_constant(rng, problem, state):
 
 def old_rate(rng, problem, state):
     return redraw_variances(rng, problem, state.with_own(rate=4.0 * state.own.rate))
+
+
+def more_rows(rng, problem, state):
+    """Exchange as if there were three more rows."""
+    facts = problem.facts._replace(n_rows=problem.facts.n_rows + 3)
+    return exchange(rng, replace(problem, facts=facts), state)
+
+
+def level_takes_freely(rng, problem, state):
+    weak = state.with_own(level=0.05 * state.own.level)
+    return exchange(rng, problem, weak).with_own(level=state.own.level)
+
+
+def factors_take_freely(rng, problem, state):
+    return exchange(rng, problem, state.with_own(dense=0.05 * state.own.dense))
+
+
+def half_the_sums(rng, problem, state):
+    evidence = state.evidence._replace(whole=0.5 * state.evidence.whole)
+    return exchange(rng, problem, replace(state, evidence=evidence))
+
+
+WRONG_EXCHANGES = more_rows, level_takes_freely, factors_take_freely, half_the_sums
+
+
+@pytest.mark.parametrize("wrong", WRONG_EXCHANGES, ids=lambda wrong: wrong.__name__)
+def test_wrong_exchanges_are_rejected(wrong):
+    assert_rejected(stays("always, binary", (wrong, redraw_usages), n_steps=4))
 
 
 TWINS = {

@@ -24,6 +24,7 @@ def test_sums_leave_out_holes_of_columns_often_and_seldom_seen(real):
     gram = np.einsum("nf,ng,np->fgp", usage, usage, seen)
     upper = np.triu(np.ones((8, 8)))[:, :, None]
     np.testing.assert_allclose(sums.gram_FFP, gram * upper, atol=1e-12)
+    np.testing.assert_allclose(sums.whole_FF, np.triu(usage.T @ usage), atol=1e-12)
     np.testing.assert_allclose(sums.cross_FP, usage.T @ np.where(seen, value, 0.0), atol=1e-12)
     feature = rng.standard_normal((8, 4))
     left = np.where(seen, value - usage @ feature, 0.0)

@@ -68,6 +68,23 @@ def test_curves_are_the_gaussian_process():
     np.testing.assert_allclose(curves.at(new) @ values, expected, atol=1e-10)
 
 
+def test_many_days_share_places():
+    rng = np.random.default_rng(6)
+    rows = np.sort(rng.choice(9000, 400, replace=False))[:, None].astype(float)
+    counts, row = rng.poisson(0.5, (3000, 5)), rng.integers(0, 400, 3000)
+    counts[:, 0] += rng.poisson(rows[row, 0] / 3000)
+    counts, found = as_counts(counts), []
+    for most in (200, 400):
+        curves = time_curves(rows, most)
+        assert len(curves.rows) == most
+        place = curves.nearest(rows)
+        gap = abs(rows - curves.rows[:, 0])
+        np.testing.assert_array_equal(gap[np.arange(400), place], gap.min(axis=1))
+        found.append(fit_word_dates(counts, place[row], curves, 4.0).log_evidence(counts, rows))
+    near, exact = (one - one.mean(axis=1, keepdims=True) for one in found)
+    assert np.sqrt(np.mean((near - exact) ** 2)) < 0.1 * exact.std()
+
+
 def plain_features(counts):
     n_documents, n_words = counts.shape
     out = np.zeros(counts.shape)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from thincrm.data.reading.dates import DateColumn
+from thincrm.data.reading.covariate_columns import covariate_reader
 from thincrm.data.reading.lines import UTF8, shown
 from thincrm.data.reading.rows import Tally, column_names, rows
 from thincrm.data.reading.texts import number_in, plain
-from thincrm.errors import InvalidInput, argument, sentence_of
+from thincrm.errors import InvalidInput, sentence_of
 
 __all__ = ["Table", "read_table"]
 
@@ -31,7 +31,8 @@ class Table:
     values : (N, C) DataFrame of float
         NaN where a cell is empty; the index is the `label` column, or the line.
     t : (N,) Series, (N, C) DataFrame or None
-        The covariate of each row: numbers or dates; several columns of numbers.
+        The covariate of each row: numbers or dates; several columns of numbers, dates as days
+        since 1970 and levels of categories as zeros and ones among them.
     lines : (N,) Index
         Where each row stands in the file; labels may repeat, lines do not.
     skipped : int
@@ -58,6 +59,7 @@ def read_table(
     encoding: str = UTF8,
     skip_bad: bool = False,
     categories: bool | Sequence[str] = False,
+    groups: Mapping[str, Sequence[str] | None] | None = None,
 ) -> Table:
     """Read a table of numbers from a CSV, TSV, JSONL or Parquet file; empty cells are holes.
 
@@ -66,11 +68,12 @@ def read_table(
     path : path
         A table with an observation a row (.gz too).
     covariate : str, sequence of str or None
-        The column that features may depend on: numbers or dates. Several: numbers.
+        The column that features may depend on: numbers or dates. Of several, dates become days
+        since 1970.
     columns : sequence of str or None
         The columns of numbers to model; None: all others that hold nothing but numbers.
     date : str or None
-        A column of dates that features may depend on, instead of `covariate`.
+        A column of dates that features may depend on, instead of `covariate` or beside it.
     label : str or None
         A column with the rows' names; None: the first line says nothing of them.
     date_format : str or None
@@ -82,9 +85,12 @@ def read_table(
     categories : bool or sequence of str
         Columns to read as texts; True: all that do not hold numbers; False: none, they are left
         out.
+    groups : mapping or None
+        Columns of categories that features may depend on, each with its levels (None: those that
+        it has); a level becomes a column of zeros and ones.
     """
     known = column_names(path, encoding)
-    reader = _covariate_reader(covariate, date, date_format)
+    reader = covariate_reader(covariate, date, date_format, groups or {})
     aside = [*reader.names, *([] if label is None else [label])]
     wanted = [name for name in known if name not in aside] if columns is None else list(columns)
     tally = Tally(Path(path), skip_bad)
@@ -185,69 +191,3 @@ def _cell(value: object) -> float:
     if isinstance(value, float) and np.isnan(value):
         return value
     return number_in(value)
-
-
-def _covariate_reader(
-    covariate: str | Sequence[str] | None, date: str | None, form: str | None
-) -> _Covariate | _Covariates:
-    names = [covariate] if isinstance(covariate, str) else list(covariate or ())
-    if date is not None and names:
-        raise InvalidInput("Rows depend on date or on covariate: give one of them.")
-    if len(set(names)) < len(names):
-        raise InvalidInput(argument("covariate"), f" names a column twice: {', '.join(names)}.")
-    if len(names) > 1:
-        return _Covariates(names)
-    is_date = None if date is None and form is None else True
-    name = date if date is not None else next(iter(names), None)
-    return _Covariate(name, form, is_date)
-
-
-class _Covariate:
-    """A column of numbers; of dates as soon as its first value is none."""
-
-    def __init__(self, name: str | None, form: str | None, is_date: bool | None) -> None:
-        self.names = [] if name is None else [name]
-        self.dates, self.numbers = DateColumn(form), list[float]()
-        self._is_date = is_date
-
-    def read(self, value: object) -> None:
-        if self._is_date is None:
-            try:
-                number_in(value)
-                self._is_date = False
-            except ValueError:
-                self.dates.read(value)
-                self._is_date = True
-                return
-        if self._is_date:
-            self.dates.read(value)
-        else:
-            self.numbers.append(number_in(value))
-
-    def forget_half_a_row(self, n_rows: int) -> None:
-        """Do nothing: the only value of a row is read last."""
-
-    def series(self, index: pd.Index) -> pd.Series[Any] | None:
-        if not self.names:
-            return None
-        if self._is_date:
-            return self.dates.series(self.names[0]).set_axis(index)
-        return pd.Series(self.numbers, index=index, name=self.names[0], dtype=float)
-
-
-class _Covariates:
-    """Several columns of numbers."""
-
-    def __init__(self, names: list[str]) -> None:
-        self.names, self.numbers = names, list[float]()
-
-    def read(self, value: object) -> None:
-        self.numbers.append(number_in(value))
-
-    def forget_half_a_row(self, n_rows: int) -> None:
-        """Drop what was read of a row before another of its cells was bad."""
-        del self.numbers[n_rows * len(self.names) :]
-
-    def series(self, index: pd.Index) -> pd.DataFrame:
-        table = np.array(self.numbers).reshape(len(index), len(self.names))
-        return pd.DataFrame(table, index=index, columns=pd.Index(self.names))

@@ -26,6 +26,8 @@ Example: thincrm features table.csv --covariate gdp --label country --out run
 
 Example: thincrm features stations.csv --covariate lon --covariate lat --out run
 
+Example: thincrm features air.csv --date day --category region --covariate height --out run
+
 Example: thincrm features pixels.csv --covariate year --weights binary --out run
 """
 
@@ -74,12 +76,14 @@ def features(
     out: o.OutRun,
     covariate: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Column that features depend on: numbers or dates. May be repeated (numbers)."
-        ),
+        typer.Option(help="Column that features depend on: numbers or dates. May be repeated."),
     ] = None,
     date: Annotated[
         str | None, typer.Option(help="Column of dates that features depend on.")
+    ] = None,
+    category: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of categories that features depend on. May be repeated."),
     ] = None,
     column: Annotated[
         list[str] | None,
@@ -119,7 +123,14 @@ def features(
     sweeps: o.SweepsOrAuto = str(o.SWEEPS),
     minutes: o.Minutes = None,
     draws: o.Draws = o.DRAWS,
-    chains: o.NumChains = o.CHAINS,
+    chains: Annotated[
+        int | None,
+        typer.Option(
+            help="Independent chains, side by side on the cores there are.",
+            min=1,
+            show_default="4; of large tables fewer",
+        ),
+    ] = None,
     seed: o.RandomSeed = o.SEED,
     threads: o.Threads = None,
     scheduler: o.Scheduler = None,
@@ -131,8 +142,9 @@ def features(
 
     check_run_place(out)
     how = TableColumns(
-        date, tuple(covariate or ()), tuple(column or ()), label, date_format, skip_bad, encoding
-    )
+        date, tuple(covariate or ()), tuple(column or ()), label, date_format, skip_bad, encoding,
+        tuple(category or ()),
+    )  # fmt: skip
     settings = work.FeatureSettings(
         max_features=max_features,
         weights=weights.value,
@@ -141,13 +153,14 @@ def features(
         gates=gates.value,
         n_sweeps=o.sweeps_named(sweeps),
         n_draws=draws,
-        n_chains=chains,
+        n_chains=4 if chains is None else chains,
         random_state=seed,
         n_threads=threads,
         quiet=quiet,
     )
     with resumable(out), connected(scheduler) as client:
         complete = work.fit_features(
-            Voice(quiet, json), table, how, thinning, settings, out, client, minutes
-        )
+            Voice(quiet, json), table, how, thinning, settings, out, client, minutes,
+            fewer=chains is None,
+        )  # fmt: skip
     end_of(out, complete)

@@ -19,6 +19,8 @@ from thincrm.models.features.terminal import FeatureTerminal
 
 __all__ = ["FeatureSettings", "fit_features"]
 
+_CHAINS = ((100_000, 4), (1_000_000, 2))  # cells at most, and chains of such a table
+
 
 class FeatureSettings(TypedDict):
     """Settings of a FeatureModel."""
@@ -45,8 +47,13 @@ def fit_features(
     out: Path,
     client: Client | None = None,
     minutes: float | None = None,
+    *,
+    fewer: bool = False,
 ) -> bool:
-    """Fit a feature model, keep it in `out`, show it; tell whether it got to its end."""
+    """Fit a feature model, keep it in `out`, show it; tell whether it got to its end.
+
+    fewer: there may be fewer chains where one takes long.
+    """
     factor = thinning_named(thinning)
     with voice.telling(f"reading {path.name}"):
         table = read_rows(path, how)
@@ -55,8 +62,20 @@ def fit_features(
     missing = int(table.values.isna().to_numpy().sum())
     voice.say(f"{n_rows:,} rows, {n_columns:,} columns, {missing:,} missing cells.")
     model = FeatureModel(thinning=factor, **settings)
+    n_chains = _affordable(n_rows * n_columns)
+    if fewer and n_chains < model.n_chains:
+        model.n_chains = n_chains
+        voice.say(
+            f"{n_chains} chain{'s' * (n_chains > 1)}: a table of this size takes long "
+            "(--chains says otherwise)."
+        )
     kept = {"encoding": how.encoding or UTF8, "source": path.name, "kind": "table"}
     place = new_run(out, asdict(how) | kept)
     model.fit(table.values, t=table.t, out=place, client=client, minutes=minutes)
     keep_results(model, out)
     return show_run(voice, FeatureTerminal(), model, out, table.skipped)
+
+
+def _affordable(n_cells: int) -> int:
+    """Return how many chains a table is given unasked: it depends on nothing but its size."""
+    return next((n_chains for most, n_chains in _CHAINS if n_cells <= most), 1)

@@ -53,6 +53,7 @@ __all__ = [
     "residual",
 ]
 
+_TURN = 2.0 * math.pi
 _NEVER = -37.0  # log odds below those of any uniform number
 
 
@@ -90,11 +91,17 @@ class Sums(NamedTuple):
 
     gram_FFP: np.ndarray  # where f <= g
     cross_FP: np.ndarray
+    whole_FF: np.ndarray  # u_f u_g over all rows, where f <= g
+    fit_1: np.ndarray  # log p(seen cells | z s), f summed out, of rows just redrawn
 
     @classmethod
     def zero(cls, n_features: int, n_columns: int) -> Sums:
         """Return the sums over no rows."""
-        return cls(np.zeros((n_features, n_features, n_columns)), np.zeros((n_features, n_columns)))
+        square = (n_features, n_features)
+        return cls(
+            np.zeros((*square, n_columns)), np.zeros((n_features, n_columns)), np.zeros(square),
+            np.zeros(1),
+        )  # fmt: skip
 
 
 @compiled
@@ -222,6 +229,7 @@ def _finish(often_P: np.ndarray, whole_FF: np.ndarray, sums: Sums) -> None:
     size = len(whole_FF)
     for f in range(size):
         for g in range(f, size):
+            sums.whole_FF[f, g] += whole_FF[f, g]
             for p in range(often_P.size):
                 if often_P[p]:
                     sums.gram_FFP[f, g, p] += whole_FF[f, g]
@@ -235,6 +243,17 @@ def _energy(left_P: np.ndarray, precision_P: np.ndarray, pull_L: np.ndarray) -> 
         total += precision_P[p] * left_P[p] * left_P[p]
     for f in range(pull_L.size):
         total -= pull_L[f] * pull_L[f]
+    return total
+
+
+@compiled
+def _log_fit(seen_P: np.ndarray, log_P: np.ndarray, energy: float, root_LL: np.ndarray) -> float:
+    """Return the log density of a row's seen cells around its features: N(0, S), S as above."""
+    total = -0.5 * energy
+    for p in range(seen_P.size):
+        total += seen_P[p] * log_P[p]
+    for f in range(len(root_LL)):
+        total -= math.log(root_LL[f, f])
     return total
 
 
@@ -257,7 +276,7 @@ def redraw_rows(
     dense: Dense = dense_of(features.feature_FP, features.precision_P, n_used, n_dense)
     none_L = np.zeros(n_dense)
     often_P = _often_seen(table, table.start_G[first], table.start_G[stop])
-    whole_FF = np.zeros(sums.gram_FFP.shape[:2])
+    whole_FF, log_P = np.zeros(sums.gram_FFP.shape[:2]), 0.5 * np.log(features.precision_P / _TURN)
     most = 0
     for g in range(first, stop):
         most = max(most, table.start_G[g + 1] - table.start_G[g])
@@ -331,6 +350,9 @@ def redraw_rows(
                         pull_RL[i, f] += (old - new) * along_RL[i, f]
                     energy_R[i] = _energy(left_RP[i], features.precision_P, pull_RL[i])
         for n in range(begin, end):
+            sums.fit_1[0] += _log_fit(
+                table.seen_NP[n], log_P, energy_R[n - begin], root_RLL[n - begin]
+            )
             draw_dense(state, root_RLL[n - begin], pull_RL[n - begin], dense_NL[n])
             _add_row(table, n, used_NK[n], weight_NK[n], dense_NL[n], real, often_P, whole_FF, sums)
     _finish(often_P, whole_FF, sums)

@@ -85,7 +85,11 @@ class FeatureLikelihood:
         return redraw_variances(rng, problem, redraw_features(rng, problem, state)).own
 
     def summary(self, problem: FeatureProblem, state: FeatureState) -> dict[str, float]:
-        """Return label-free numbers of a state."""
+        """Return label-free numbers of a state.
+
+        Beside dense factors the log likelihood is that of the rows' features, weights of factors
+        summed out, under the entries that the rows were last redrawn with.
+        """
         own, facts = state.own, problem.facts
         total = state.evidence.hits.sum(0)
         error_P = squared_error(state.evidence.sums, facts.square_P, own.feature)
@@ -100,11 +104,27 @@ class FeatureLikelihood:
             "scale": 1.0 / own.scale,
         }
         if self.n_dense > 0:
-            found["n_factors"] = self._n_factors(problem, own)
+            found |= {
+                "log_likelihood": float(state.evidence.fit[0]),
+                "n_factors": self._n_factors(problem, own),
+                "fill_variance": self._fill_variance(problem, own),
+            }
         for name in ("mass", "concentration", "discount"):
             if hasattr(state.levy, name):
                 found[name] = float(getattr(state.levy, name))
         return found
+
+    def _fill_variance(self, problem: FeatureProblem, own: FeatureGlobals) -> float:
+        """Return the mean over columns of a cell's variance given all others of its row.
+
+        1 / (S^-1)_pp with S = W^-1 + D D', W the noise's precisions: what a fill is uncertain by.
+        How much of it is noise, and how much a factor of a column's own, the data do not tell.
+        """
+        dense_LP = own.feature[problem.n_atoms : problem.n_atoms + self.n_dense]
+        scaled_LP = dense_LP * own.noise
+        inner_LL = np.eye(self.n_dense) + scaled_LP @ dense_LP.T
+        known_P = (scaled_LP * np.linalg.solve(inner_LL, scaled_LP)).sum(0)
+        return float(np.mean(1.0 / np.maximum(own.noise - known_P, 1e-12 * own.noise)))
 
     def _n_factors(self, problem: FeatureProblem, own: FeatureGlobals) -> int:
         """Return in how many directions a whole row tells the dense weights, however they turn.

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from thincrm.inference.updates import redraw_activations
+from thincrm.models.features.exchange import exchange
 from thincrm.models.features.guess import guess_usages, guess_weights, runs_of
 from thincrm.models.features.laws import NOISE_PRIOR
 from thincrm.models.features.moves import random_share
@@ -244,7 +245,8 @@ def _guess(rng: np.random.Generator, problem: FeatureProblem, run_N: Int | None)
     for update in (redraw_features, redraw_variances) * _SETTLE:
         state = update(rng, problem, state)
     n_settle = _SETTLE_DENSE if n_dense > 0 else _SETTLE
-    for update in (redraw_masses, redraw_usages, redraw_features, redraw_variances) * n_settle:
+    rounds = redraw_masses, exchange, redraw_usages, redraw_features, redraw_variances
+    for update in rounds * n_settle:
         state = update(rng, problem, state)
     return state
 

@@ -83,14 +83,16 @@ class FeatureGlobals:
 class FeatureEvidence(NamedTuple):
     """What rows say of the globals."""
 
-    gram: Float  # F x F x P and F x P: sums over the rows, see Sums
+    gram: Float  # F x F x P, F x P, F x F and 1: sums over the rows, see Sums
     cross: Float
+    whole: Float
+    fit: Float
     hits: Int  # T x K: rows at each covariate that use each feature
 
     @property
     def sums(self) -> Sums:
         """Return the sums that features and variances need."""
-        return Sums(self.gram, self.cross)
+        return Sums(self.gram, self.cross, self.whole, self.fit)
 
 
 class FeatureFacts(NamedTuple):

@@ -105,4 +105,6 @@ class FeatureFiles(Extent, StoredModel):
         size = len(state.own.feature)
         floats(state.evidence.gram, (size, size, n_columns), "the sums")
         floats(state.evidence.cross, (size, n_columns), "the sums")
+        floats(state.evidence.whole, (size, size), "the sums")
+        floats(state.evidence.fit, (1,), "the sums")
         self._check_hits(state.evidence.hits)

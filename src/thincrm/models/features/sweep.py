@@ -1,8 +1,8 @@
 """The feature model's sweep: an ordered list of updates of a state.
 
-usages -> features and variances -> activations -> masses and their law. Gates are never kept:
-usages and activations are drawn with the gates summed out, and masses draw for themselves
-which of the silent gates are open.
+exchanges -> usages -> features and variances -> activations -> masses and their law. Gates are
+never kept: usages and activations are drawn with the gates summed out, and masses draw for
+themselves which of the silent gates are open.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from thincrm.inference.updates import (
 )
 from thincrm.levy.learning import learn, learn_concentration
 from thincrm.levy.special import log_rest
+from thincrm.models.features.exchange import exchange
 from thincrm.models.features.kernel import Features, Sums, Table, redraw_rows
 from thincrm.models.features.laws import (
     DENSE_PRIOR,
@@ -201,6 +202,7 @@ def explore(rng: np.random.Generator, problem: FeatureProblem, state: FeatureSta
 
 SWEEP: tuple[Update, ...] = (
     explore,
+    exchange,
     redraw_usages,
     redraw_features,
     redraw_variances,

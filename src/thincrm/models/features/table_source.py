@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+
+import pandas as pd
 
 from thincrm.console.data_columns import TableColumns
 from thincrm.console.run_source import table_like
@@ -14,10 +17,13 @@ from thincrm.models.features.model import FeatureModel
 __all__ = ["read_new_rows", "read_rows"]
 
 
-def read_rows(path: Path, how: TableColumns) -> Table:
-    """Read a table: its numeric columns, and the covariates of its rows."""
-    if how.date and how.covariates:
-        raise InvalidInput("Features depend on --date or on --covariate: give one of them.")
+def read_rows(
+    path: Path, how: TableColumns, groups: Mapping[str, list[str]] | None = None
+) -> Table:
+    """Read a table: its numeric columns, and the covariates of its rows.
+
+    groups: the levels of categories that are known, by their columns.
+    """
     return read_table(
         path,
         how.covariates,
@@ -27,9 +33,19 @@ def read_rows(path: Path, how: TableColumns) -> Table:
         date_format=how.date_format,
         encoding=how.encoding or UTF8,
         skip_bad=how.skip_bad,
+        groups={name: (groups or {}).get(name) for name in how.groups},
     )
 
 
 def read_new_rows(run: Path, model: FeatureModel, path: Path, how: TableColumns) -> Table:
     """Read a table like that of the run, unless options say otherwise."""
-    return read_rows(path, table_like(run, how, model.columns_))
+    how, known = table_like(run, how, model.columns_), model.covariates_.names
+    groups = {name: [text for text in known if text.startswith(f"{name}=")] for name in how.groups}
+    levels = {
+        name: [text.removeprefix(f"{name}=") for text in found] for name, found in groups.items()
+    }
+    table = read_rows(path, how, levels)
+    if isinstance(table.t, pd.DataFrame) and tuple(table.t.columns) != known:
+        here, there = (", ".join(map(str, names)) for names in (table.t.columns, known))
+        raise InvalidInput(f"{path} has the covariates {here}, but the run has {there}.")
+    return table

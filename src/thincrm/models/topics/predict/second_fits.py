@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import clone
 
 from thincrm.data.counts import CountMatrix
-from thincrm.models.topics.predict.time_curves import time_curves
+from thincrm.models.topics.predict.time_curves import TimeCurves, time_curves
 from thincrm.models.topics.predict.word_dates import WordDates, fit_word_dates, log_frequency
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.streams import sweep_generator
@@ -110,11 +110,11 @@ def _topics(model: TopicModel, others: Int) -> TopicModel | None:
 
 def _words_path(model: TopicModel, others: Int) -> tuple[WordDates, ...]:
     """Return fits of growing variance, each from the one before."""
-    curves, row_D = time_curves(model.covariates_.rows), model.covariates_.row[others]
+    curves, place_D = _places(model, others)
     found: list[WordDates] = []
     for variance in VARIANCES:
         first = found[-1].weight_PR if found else None
-        found.append(fit_word_dates(model.counts_[others], row_D, curves, variance, first))
+        found.append(fit_word_dates(model.counts_[others], place_D, curves, variance, first))
     return tuple(found)
 
 
@@ -122,5 +122,12 @@ def final_words(model: TopicModel, variance: float) -> WordDates:
     """Return the regression of all documents, or of as many as are needed."""
     order = sweep_generator(model.seed_, _FOLDS).permutation(model.counts_.shape[0])
     chosen = few(model.counts_, order, _FOR_WORDS)
-    curves = time_curves(model.covariates_.rows)
-    return fit_word_dates(model.counts_[chosen], model.covariates_.row[chosen], curves, variance)
+    curves, place_D = _places(model, chosen)
+    return fit_word_dates(model.counts_[chosen], place_D, curves, variance)
+
+
+def _places(model: TopicModel, chosen: Int) -> tuple[TimeCurves, Int]:
+    """Return curves through the covariate, and the place of each chosen document among theirs."""
+    rows = model.covariates_.rows
+    curves = time_curves(rows)
+    return curves, curves.nearest(rows)[model.covariates_.row[chosen]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -71,8 +70,9 @@ def undated(
         document, topic, size = sweep(rng, row_D)
         found_DC = _log_chance(usage, log_odds_CK, document, topic, len(row_D)) + log_prior_DC
         found_DC[~np.isfinite(found_DC).any(axis=1)] = 0.0  # impossible everywhere: says nothing
-        row_D = np.argmax(found_DC + _gumbel(fresh_key(rng), items_D, found_DC.shape[1]), axis=1)
-        yield (document, topic, size), softmax(found_DC, axis=1)
+        chance_DC = softmax(found_DC, axis=1)
+        row_D = _choose(fresh_key(rng), items_D, chance_DC)
+        yield (document, topic, size), chance_DC
 
 
 def _first_levels(
@@ -162,14 +162,19 @@ def _first_topics(
 
 
 @compiled
-def _gumbel(key: np.uint64, items_D: np.ndarray, n_rows: int) -> np.ndarray:
-    """Return (D, C) standard Gumbel variates from the documents' own streams."""
-    out_DC = np.empty((items_D.size, n_rows))
+def _choose(key: np.uint64, items_D: np.ndarray, chance_DC: np.ndarray) -> np.ndarray:
+    """Draw a row for each document from its chances, by the document's own stream."""
+    row_D = np.empty(items_D.size, np.int64)
     for d in range(items_D.size):
-        state = new_stream(key, items_D[d])
-        for c in range(n_rows):
-            out_DC[d, c] = -math.log(-math.log(uniform(state)))
-    return out_DC
+        left, row = uniform(new_stream(key, items_D[d])) * chance_DC[d].sum(), 0
+        for c in range(chance_DC.shape[1]):
+            if chance_DC[d, c] > 0.0:
+                row = c
+                left -= chance_DC[d, c]
+                if left < 0.0:
+                    break
+        row_D[d] = row
+    return row_D
 
 
 def _log_chance(

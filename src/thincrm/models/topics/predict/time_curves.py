@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thincrm.numerics.arrays import Float
+from thincrm.numerics.arrays import Float, Int
+from thincrm.thinning.basis import spread_over, squared_distance
 
 __all__ = ["TimeCurves", "time_curves"]
 
 WIDTHS = (1.0, 0.2, 0.04)  # of all time: slow, middling and quick changes, of equal variance
 _MOST_NUMBERS = 64  # a curve
+_MOST_PLACES = 256  # that a basis is made from; evenly spread, ten are as far as the smallest width
 _SMALLEST = 1e-9  # eigenvalue that is kept, of the largest
 
 
@@ -21,30 +23,45 @@ class TimeCurves:
 
     Attributes
     ----------
-    rows : (T, C) float
-        The covariate rows that the basis is made from.
-    spread_R : (T, R) float
-        U / sqrt(l) of the R largest eigenvalues l of the covariance of the rows.
+    rows : (M, C) float
+        The places that the basis is made from: covariate rows, all or some spread over them.
+    spread_R : (M, R) float
+        U / sqrt(l) of the R largest eigenvalues l of the covariance of the places.
     """
 
     rows: Float
     spread_R: Float
+
+    def nearest(self, rows_NC: Float) -> Int:
+        """Return the number of the place nearest to each covariate row."""
+        unit = _unit(self.rows)
+        blocks = np.array_split(rows_NC / unit, 1 + len(rows_NC) // 1000)
+        near = [squared_distance(block, self.rows / unit).argmin(axis=1) for block in blocks]
+        return np.concatenate(near)
 
     def at(self, rows_NC: Float) -> Float:
         """Return the (N, R) basis B(t) = cov(t, rows) U / sqrt(l) at encoded covariates."""
         return np.asarray(_covariance(rows_NC, self.rows) @ self.spread_R)
 
 
-def time_curves(rows_TC: Float) -> TimeCurves:
-    """Return the basis for distinct covariate rows."""
-    value, vector = np.linalg.eigh(_covariance(rows_TC, rows_TC))
+def time_curves(rows_TC: Float, most: int = _MOST_PLACES) -> TimeCurves:
+    """Return the basis for distinct covariate rows, of so many places at most.
+
+    So days and years cost alike.
+    """
+    unit = _unit(rows_TC)
+    place_MC = spread_over(rows_TC / unit, most) * unit
+    value, vector = np.linalg.eigh(_covariance(place_MC, place_MC))
     kept = np.flatnonzero(value > _SMALLEST * value[-1])[-_MOST_NUMBERS:]
-    return TimeCurves(rows_TC, vector[:, kept] / np.sqrt(value[kept]))
+    return TimeCurves(place_MC, vector[:, kept] / np.sqrt(value[kept]))
+
+
+def _unit(rows_TC: Float) -> Float:
+    span = np.ptp(rows_TC, axis=0)
+    return np.where(span > 0.0, span, 1.0)
 
 
 def _covariance(a_NC: Float, b_TC: Float) -> Float:
     """Return the mean over widths w of exp(-|a - b| / w), where columns have a span of 1."""
-    span = np.ptp(b_TC, axis=0)
-    unit = np.where(span > 0.0, span, 1.0)
-    apart = np.sqrt((((a_NC[:, None] - b_TC[None]) / unit) ** 2).sum(axis=2))
+    apart = np.sqrt((((a_NC[:, None] - b_TC[None]) / _unit(b_TC)) ** 2).sum(axis=2))
     return np.asarray(np.mean([np.exp(-apart / width) for width in WIDTHS], axis=0))

@@ -84,7 +84,7 @@ def fit_word_dates(
     counts : (D, P) sparse int
         Documents.
     row_D : (D,) int
-        Row of `curves` that each document is from; rows without documents are allowed.
+        Place of `curves` that each document is from; places without documents are allowed.
     curves : TimeCurves
         The basis.
     variance : float
