@@ -11,6 +11,7 @@ from thincrm.measure import ThinnedCRM
 from thincrm.measure.normalized import shared_weight
 from thincrm.processes import (
     kernel_beta_process,
+    kernel_weighted_gamma_process,
     markov_gamma_process,
     ornstein_uhlenbeck_dirichlet_process,
     size_biased_deletion_chain,
@@ -27,6 +28,19 @@ def assert_ewens(distinct, alpha, n_tests=1):
     chance = np.array([2.0, 3.0 * alpha, alpha**2]) / ((alpha + 1) * (alpha + 2))
     observed = np.bincount(distinct, minlength=4)[1:]
     assert stats.chisquare(observed, chance * observed.sum()).pvalue > 1e-5 / n_tests, observed
+
+
+def test_kernel_weighted_gamma_process():
+    """Cov(B_s, B_t) = mass E[K(s) K(t)]; shares of one draw change little between near times."""
+    t = np.array([0.0, 0.01, 1.0])
+    family = kernel_weighted_gamma_process(5.0, length=0.3, covariates=t)
+    prepared = family.crm.thinning.prepare(t)
+    pair = family.crm.thinning.pair_activation(prepared, t, t, "independent")
+    assert np.allclose(family.crm.covariance(t, t), 5.0 * pair)
+    drawn = family.draw(t, rng=0)
+    assert np.allclose(drawn.total(), 1.0)
+    near, far = (np.abs(drawn.weights[0] - drawn.weights[i]).sum() for i in (1, 2))
+    assert near < 0.1 < far
 
 
 @pytest.mark.parametrize("locations", ["multiple", "single"])

@@ -21,6 +21,7 @@ from thincrm.thinning.bump import Bump, Window
 
 __all__ = [
     "kernel_beta_process",
+    "kernel_weighted_gamma_process",
     "markov_gamma_process",
     "ornstein_uhlenbeck_dirichlet_process",
     "size_biased_deletion_chain",
@@ -79,6 +80,22 @@ def kernel_beta_process(
     return ThinnedCRM(
         BetaProcess(mass, concentration), Bump(kernel, length), weighted=True, **measure
     )
+
+
+def kernel_weighted_gamma_process(
+    mass: float = 1.0,
+    kernel: Literal["gaussian", "box", "exponential"] = "gaussian",
+    length: Length = (0.2, 0.5),
+    **measure: Any,
+) -> NormalizedCRM:
+    """Return the normalised kernel-weighted gamma process (Foti and Williamson 2012).
+
+    D_t is proportional to sum_k pi_k K(t, m_k; l_k) delta(theta_k): weighted by the kernel, not
+    thinned. Nearby D_t are alike; a D_t is no Dirichlet process unless K is 0 or 1 (a box).
+    Mixtures of it: `MixtureModel(thinning=Bump(kernel, length), n_background=0)`.
+    """
+    crm = ThinnedCRM(GammaProcess(mass), Bump(kernel, length), weighted=True, **measure)
+    return crm.normalized()
 
 
 def spatial_normalized_gamma_process(

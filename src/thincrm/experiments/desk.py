@@ -91,6 +91,13 @@ class Desk:
     def _path(self, ending: str) -> Path:
         return self.out / f"{self.name}_{ending}"
 
+    def before(self, name: str) -> pd.DataFrame | None:
+        """Return a table that an earlier run has left in the folder, if it can be read."""
+        try:
+            return pd.read_csv(self._path(f"{name}.csv"))
+        except (OSError, ValueError):
+            return None
+
     def write(self, tables: dict[str, pd.DataFrame]) -> None:
         """Write each table as a CSV file."""
         for name, table in tables.items():

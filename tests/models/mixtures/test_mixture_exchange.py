@@ -92,3 +92,11 @@ def test_reproduce_in_small(tmp_path):
     }  # fmt: skip
     assert np.isfinite(found["score"]).all()
     assert (found["data"] == "motor").all()
+    found.drop(index=4).to_csv(out / "mixtures_splits.csv", index=False)
+    CliRunner().invoke(app, ["reproduce", "mixtures", *chosen])
+    again = pd.read_csv(out / "mixtures_splits.csv")
+    pd.testing.assert_frame_equal(again[:4], found[:4])  # with their seconds: not run again
+    assert again.loc[4, "score"] == found.loc[4, "score"]
+    other = [*chosen[:2], "13", *chosen[3:]]
+    CliRunner().invoke(app, ["reproduce", "mixtures", *other])
+    assert (pd.read_csv(out / "mixtures_splits.csv")["sweeps"] == 13).all()

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from thincrm.models.mixtures.partition import (
     least_expected,
     variation_of_information,
 )
+from thincrm.models.mixtures.tables import ClusterTables
 
 
 def entropy(label):
@@ -103,3 +105,21 @@ def test_rows_that_belong_nowhere_found_no_clusters():
     label = np.array([0, 0, 0, 1, 1, 1, 2, 3])
     assert dissolved(label, draws).tolist() == [1, 1, 1, 0, 0, 0, 0, 2]
     assert dissolved(label[:6], draws[:, :6]).tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def test_rows_of_which_it_is_not_known_where_they_belong_have_no_share():
+    """A row that is now of one cluster, now of another, is a cluster that no draw has."""
+    draws = [
+        SimpleNamespace(
+            labels=np.array([0] * 4 + [1] * 4 + [side]), n_used=2,
+            counts=np.array([[5 - side, 4 + side]]),
+        )
+        for side in (0, 1)
+    ]  # fmt: skip
+    tables = ClusterTables(draws)
+    tables.partition.__dict__["labels"] = np.array([0] * 4 + [1] * 4 + [2])
+    sizes = tables.sizes(0.9)
+    np.testing.assert_allclose(sizes["share"], [0.5, 0.5, 0.0])
+    np.testing.assert_array_equal(sizes["presence"], [1.0, 1.0, 0.0])
+    value = tables.together(lambda draw: np.array([10.0, 20.0]), weighed=True)
+    np.testing.assert_array_equal(value, [[10.0, 20.0, 10.0], [10.0, 20.0, 20.0]])

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from thincrm.data.table_values import Scale, TableLike, scale_of
-from thincrm.errors import InvalidInput
+from thincrm.errors import InvalidInput, either
 from thincrm.numerics.arrays import Bool, Float, Int
 
 __all__ = [
@@ -122,7 +122,11 @@ def levels_of(table: pd.DataFrame, kinds: Sequence[str]) -> list[tuple[str, ...]
         if len(levels) > _MOST_LEVELS:
             raise InvalidInput(
                 f"Y's column {table.columns[place]!r} has {len(levels):,} categories, more than "
-                f"{_MOST_LEVELS:,}: drop it, set it as the index, or group them."
+                f"{_MOST_LEVELS:,}: group them, ",
+                either(
+                    "drop it, or set it as the index.",
+                    "leave it out (--column names the others), or name rows by it (--label).",
+                ),
             )
         found.append(tuple(levels))
     return found

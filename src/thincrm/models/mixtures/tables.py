@@ -56,26 +56,23 @@ class ClusterTables:
         return np.asarray(np.mean(here_BL, axis=0))
 
     def _belongs(self, b: int) -> Float:
-        """Return the (n_used, L) memberships of a draw's clusters.
-
-        A cluster that is in no draw (rows that are never together for long) is described by those
-        of the draw that hold most of its rows.
-        """
-        belongs_UL = np.asarray(self.homes[b][:, None] == np.arange(self.n_clusters), float)
-        for lost in np.flatnonzero(self.presence == 0.0):
-            belongs_UL[self.overlaps[b][:, lost].argmax(), lost] = 1.0
-        return belongs_UL
+        """Return the (n_used, L) memberships of a draw's clusters."""
+        return np.asarray(self.homes[b][:, None] == np.arange(self.n_clusters), float)
 
     def together(self, values: OfDraw, *, weighed: bool) -> Float:
         """Return (B, ..., L): values (..., A) of every draw, summed or averaged over those of one.
 
-        NaN: absent. Averages are weighed by the clusters' rows.
+        NaN: absent. Averages are weighed by the clusters' rows. A cluster that is in no draw (rows
+        of which it is not known where they belong) has a sum of 0, and the averages of the clusters
+        that hold most of its rows.
         """
-        out = []
+        out, lost_L = [], self.presence == 0.0
         for b, draw in enumerate(self.draws):
             belongs_UL = self._belongs(b)
-            absent_L = ~belongs_UL.any(0)
+            absent_L = ~belongs_UL.any(0) & ~lost_L
             if weighed:
+                for lost in np.flatnonzero(lost_L):
+                    belongs_UL[self.overlaps[b][:, lost].argmax(), lost] = 1.0
                 belongs_UL *= draw.counts.sum(0)[:, None]
                 belongs_UL /= np.maximum(belongs_UL.sum(0), 1.0)
             value = values(draw)[..., : draw.n_used] @ belongs_UL
