@@ -63,7 +63,7 @@ def fit_features(
     voice.say(f"{n_rows:,} rows, {n_columns:,} columns, {missing:,} missing cells.")
     model = FeatureModel(thinning=factor, **settings)
     n_chains = _affordable(n_rows * n_columns)
-    if fewer and n_chains < model.n_chains:
+    if fewer and n_chains < settings["n_chains"]:
         model.n_chains = n_chains
         voice.say(
             f"{n_chains} chain{'s' * (n_chains > 1)}: a table of this size takes long "
