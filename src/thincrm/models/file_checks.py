@@ -22,6 +22,7 @@ from thincrm.thinning.member import MEMBERS
 __all__ = ["check_covariates", "check_like", "check_params", "check_scalars", "check_scale"]
 
 _FARTHEST_DAY = 1e8
+_MOST_STANDARD = 1e15
 
 
 def check_covariates(known: Any, n_documents: int) -> Covariates:
@@ -54,7 +55,7 @@ def check_scale(scale: Any, values: Float) -> Scale:
     need(np.all(scale.spread_P >= 0), "the scale")
     with np.errstate(all="ignore"):
         standard = np.nan_to_num(scale.standard(values), nan=0.0, posinf=np.inf, neginf=-np.inf)
-    floats(standard, values.shape, "the table")
+    floats(standard, values.shape, "the table", most=_MOST_STANDARD)
     found: Scale = scale
     return found
 
