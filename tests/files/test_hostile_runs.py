@@ -59,6 +59,33 @@ def test_a_move_along_curves_that_cannot_be_comes_to_an_end(runs, tmp_path):
     assert os.waitpid(child, 0)[1] == 0
 
 
+@pytest.fixture(scope="module")
+def mixed_runs(tmp_path_factory):
+    return RunBattery(tmp_path_factory.mktemp("mixed"), "mixed")
+
+
+def test_categories_are_the_indices_they_were(mixed_runs, tmp_path):
+    """Another scale of their column made them indices beyond all that is there: a crash."""
+    run = shutil.copytree(mixed_runs.good, tmp_path / "run")
+    found = read_record(Folder(run), "data", "data")
+    found.arrays["value.scale.level_P"][2] = -128.0
+    write_record(Folder(run), "data", "data", *found, "0.1.0")
+    with pytest.raises(DamagedFile, match="the scale cannot be"):
+        tc.load(run)
+
+
+def test_numbers_that_do_not_go_together_are_a_sentence(runs, tmp_path):
+    run = shutil.copytree(runs.good, tmp_path / "run")
+    folder = Folder(run / "checkpoints")
+    for name in {path.stem for path in folder.path.iterdir()}:
+        found = read_record(folder, name, "checkpoint")
+        (chain,) = found.content["of"]["chains"]
+        chain["of"]["state"]["of"]["own"]["of"]["burstiness"] = 0
+        write_record(folder, name, "checkpoint", *found, "0.1.0")
+    with pytest.raises(DamagedFile, match="do not go together"):
+        tc.resume(run, n_sweeps=7)
+
+
 def test_a_small_file_does_not_claim_many_chains():
     places = [run_log.ChainState(0, 1, "somewhere")]
     trace = {"chain": np.array([10**6]), "sweep": np.array([1])}

@@ -46,9 +46,19 @@ def test_redirected_progress_is_a_line_every_half_minute(clock, capsys):
     assert lines[-1] == 10
     said()
     first, *_, last = written.splitlines()
-    assert first == "sampling: 1 of 100 sweeps, 4:57 min left, 0.3 sweeps/s, 7 [red]topics"
+    assert first == "sampling: 1 of 100 sweeps, 0.3 sweeps/s, 7 [red]topics"
     assert last.startswith("sampling: 100 of 100 sweeps, 0:00 min left")
     assert "\x1b" not in written
+
+
+def test_the_time_left_is_that_of_sweeps_and_not_of_the_start(clock, capsys):
+    with progress.Sweeps(101) as bar:
+        clock.now += 1000.0
+        for _ in range(101):
+            bar.step("7 topics")
+            clock.now += 3.0
+    second = capsys.readouterr().err.splitlines()[1]
+    assert second.startswith("sampling: 11 of 101 sweeps, 4:30 min left")
 
 
 def test_there_may_be_more_than_was_thought(clock, capsys):
@@ -59,7 +69,7 @@ def test_there_may_be_more_than_was_thought(clock, capsys):
             bar.more(more)
     lines = [line.partition(", 0.0")[0] for line in capsys.readouterr().err.splitlines()]
     assert lines == [
-        "sampling: 1 of 1 sweeps, 0:00 min left", "sampling: 2 of 4 sweeps, 1:00 min left",
+        "sampling: 1 of 1 sweeps", "sampling: 2 of 4 sweeps, 1:00 min left",
         "sampling: 3 of 4 sweeps, 0:30 min left", "sampling: 4 of 4 sweeps, 0:00 min left",
     ]  # fmt: skip
 

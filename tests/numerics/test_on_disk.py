@@ -1,6 +1,7 @@
 """Counts and tokens on disk: the numbers, and the bits of a fit, of those in memory."""
 
 import errno
+import os
 import tempfile
 
 import numpy as np
@@ -31,6 +32,18 @@ def test_an_array_grows_and_is_read_again_after_its_memory_was_given_back():
         np.testing.assert_array_equal(found, [*values, 0, 1, 2])
         assert is_on_disk(found[10:20])
         let_go(found[10:20])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a file that is open has its name there")
+def test_the_file_has_no_name_and_goes_with_its_process(tmp_path, monkeypatch):
+    """So nobody can put a link in its place, no other user reads it, and kill -9 leaves nothing."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    array = DiskArray(np.int32)
+    array.append(np.arange(5))
+    assert [*tmp_path.iterdir()] == []
+    about = os.fstat(array._file.fileno())
+    assert about.st_nlink == 0
+    assert about.st_mode & 0o077 == 0
 
 
 def test_nothing_is_empty_and_the_maps_of_others_are_left_alone(tmp_path):

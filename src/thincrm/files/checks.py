@@ -15,7 +15,7 @@ from thincrm.errors import DamagedFile
 __all__ = ["floats", "is_count", "need", "places", "positive"]
 
 _MOST_NUMBER = 1e15
-_MOST_FLOAT = 1e60  # beyond, squares of products are infinite, and draws by rejection never end
+_MOST_FLOAT = 1e30  # beyond, squares of products are infinite, and draws by rejection never end
 
 
 def is_count(value: object) -> bool:

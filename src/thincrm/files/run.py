@@ -169,7 +169,7 @@ class RunFolder:
         folder, name = self._folder.inner("draws"), _draw_name(chain, sweep)
         draw = self._read(folder, name, "draw")
         said = getattr(draw, "chain", None), getattr(draw, "sweep", None)
-        if said != (chain, sweep) or {type(number) for number in said} != {int}:
+        if {type(number) for number in said} != {int} or said != (chain, sweep):
             raise DamagedFile(f"{folder.path / name} is no draw of that chain and sweep.")
         return draw
 

@@ -128,17 +128,23 @@ class _Bar:
 
 
 class _Lines:
-    """A line at once, one every half minute, and one at the end."""
+    """A line at once, one every half minute, and one at the end.
+
+    The time left is told at the pace since the first line: before, the start was made.
+    """
 
     def __init__(self, total: int) -> None:
         self._total, self._said, self._last = total, float("-inf"), ""
+        self._first: tuple[int, float] | None = None  # sweeps and seconds of the first line
 
     def expect(self, total: int) -> None:
         self._total = total
 
     def update(self, done: int, elapsed: float, note: str) -> None:
-        left = (self._total - done) * elapsed / max(done, 1)
-        self._last = f"sampling: {done} of {self._total} sweeps, {span(left)} left, {note}\n"
+        before, began = self._first = self._first or (done, elapsed)
+        pace = (elapsed - began) / max(done - before, 1)
+        left = f"{span(pace * (self._total - done))} left, " if done > before else ""
+        self._last = f"sampling: {done} of {self._total} sweeps, {left}{note}\n"
         if elapsed - self._said >= _BETWEEN_LINES:
             self._said = elapsed
             self._write()

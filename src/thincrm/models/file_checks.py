@@ -22,6 +22,7 @@ from thincrm.thinning.member import MEMBERS
 __all__ = ["check_covariates", "check_like", "check_params", "check_scalars", "check_scale"]
 
 _FARTHEST_DAY = 1e8
+_MOST_STANDARD = 1e15
 
 
 def check_covariates(known: Any, n_documents: int) -> Covariates:
@@ -46,17 +47,17 @@ def check_covariates(known: Any, n_documents: int) -> Covariates:
     return Covariates(known.rows, row, trials, known.kind, names, known.own)
 
 
-def check_scale(scale: Any, values: Float) -> Scale:
+def check_scale(scale: object, values: Float) -> Scale:
     """Return the scale of a table whose cells are numbers of usual size in its units."""
     need(isinstance(scale, Scale), "the scale")
+    assert isinstance(scale, Scale)
     for part in (scale.level_P, scale.spread_P):
         floats(part, values.shape[1:], "the scale", most=np.inf)
     need(np.all(scale.spread_P >= 0), "the scale")
     with np.errstate(all="ignore"):
         standard = np.nan_to_num(scale.standard(values), nan=0.0, posinf=np.inf, neginf=-np.inf)
-    floats(standard, values.shape, "the table")
-    found: Scale = scale
-    return found
+    floats(standard, values.shape, "the table", most=_MOST_STANDARD)
+    return scale
 
 
 def check_scalars(scalars: Any, *names: str) -> None:

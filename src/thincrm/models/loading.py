@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from thincrm.errors import DamagedFile
+import numpy as np
+
+from thincrm.errors import DamagedFile, ThincrmError
 from thincrm.files.run import RunFolder
 from thincrm.inference.dask_cluster import Client
 from thincrm.models.codec import codec
@@ -22,7 +26,8 @@ def load(path: str | Path) -> Any:
     far it got. The folder may come from a stranger: it holds no code, and what it holds is checked.
     """
     model, folder = _open(path)
-    model._load(folder)
+    with _numbers_of(path):
+        model._load(folder)
     return model
 
 
@@ -57,8 +62,27 @@ def resume(
     model, folder = _open(path)
     if quiet is not None:
         model.quiet = bool(quiet)
-    model._resume(folder, client, n_sweeps, minutes)
+    with _numbers_of(path):
+        model._resume(folder, client, n_sweeps, minutes)
     return model
+
+
+@contextmanager
+def _numbers_of(path: str | Path) -> Iterator[None]:
+    """Turn arithmetic that fails into a sentence.
+
+    Every number of a file may be possible, and all of them together not: then a sum overflows, a
+    probability is none. What a sampler leaves does not come to that.
+    """
+    try:
+        yield
+    except ThincrmError:
+        raise
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+        raise DamagedFile(
+            f"The numbers in {path} do not go together ({error}): somebody changed them, or "
+            "thincrm is at fault; if nobody did, please report it."
+        ) from error
 
 
 def _open(path: str | Path) -> tuple[StoredModel, RunFolder]:

@@ -9,8 +9,9 @@ import numpy as np
 from thincrm.errors import InvalidInput
 from thincrm.numerics.arrays import Float, Seed, as_generator
 
-__all__ = ["MOST_SHRINKS", "elliptical_slice", "slice_move"]
+__all__ = ["MOST_SHRINKS", "MOST_STEPS", "elliptical_slice", "slice_move"]
 
+MOST_STEPS = 1000  # out of a slice: no more are ever made, but by numbers beside which one is none
 MOST_SHRINKS = 200  # then the slice is a point: it stays where it was
 
 
@@ -37,8 +38,10 @@ def slice_move(
     right = left + width
     for edge, step in ((left, -width), (right, width)):
         growing = np.ones(x_K.shape, bool)
-        while growing.any():
+        for _ in range(MOST_STEPS):
             growing &= log_density(edge) > level
+            if not growing.any():
+                break
             edge[growing] += step
     out = np.array(x_K)
     left_over = np.ones(x_K.shape, bool)

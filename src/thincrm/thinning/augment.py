@@ -8,7 +8,7 @@ import numpy as np
 
 from thincrm.numerics.cholesky import factor, log_det_factor, solve_factor, solve_transposed
 from thincrm.numerics.compiled import compiled
-from thincrm.numerics.slice import MOST_SHRINKS
+from thincrm.numerics.slice import MOST_SHRINKS, MOST_STEPS
 from thincrm.numerics.streams import new_stream, uniform
 from thincrm.numerics.variates import gamma, normal, positive_normal
 from thincrm.thinning.atom import (
@@ -83,9 +83,13 @@ def _rescale(
     level = -0.5 * square + linear + math.log(uniform(state))
     left = -0.2 * uniform(state)
     right = left + 0.2
-    while n * left - 0.5 * square * math.exp(2 * left) + linear * math.exp(left) > level:
+    for _ in range(MOST_STEPS):
+        if not n * left - 0.5 * square * math.exp(2 * left) + linear * math.exp(left) > level:
+            break
         left -= 0.2
-    while n * right - 0.5 * square * math.exp(2 * right) + linear * math.exp(right) > level:
+    for _ in range(MOST_STEPS):
+        if not n * right - 0.5 * square * math.exp(2 * right) + linear * math.exp(right) > level:
+            break
         right += 0.2
     for _ in range(MOST_SHRINKS):
         x = left + (right - left) * uniform(state)

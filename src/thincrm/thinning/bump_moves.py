@@ -15,7 +15,7 @@ import numpy as np
 
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.compiled import compiled
-from thincrm.numerics.slice import MOST_SHRINKS
+from thincrm.numerics.slice import MOST_SHRINKS, MOST_STEPS
 from thincrm.numerics.streams import new_stream, uniform
 from thincrm.numerics.variates import normal
 
@@ -120,9 +120,13 @@ def _slide(
     level += math.log(uniform(state))
     left = now - width * uniform(state)
     right = left + width
-    while _density(prior, x_D, d, left, told_T, open_T, silent_T, q_T) > level:
+    for _ in range(MOST_STEPS):
+        if not _density(prior, x_D, d, left, told_T, open_T, silent_T, q_T) > level:
+            break
         left -= width
-    while _density(prior, x_D, d, right, told_T, open_T, silent_T, q_T) > level:
+    for _ in range(MOST_STEPS):
+        if not _density(prior, x_D, d, right, told_T, open_T, silent_T, q_T) > level:
+            break
         right += width
     for _ in range(MOST_SHRINKS):
         value = left + (right - left) * uniform(state)

@@ -23,6 +23,7 @@ __all__ = ["MixtureFiles"]
 
 _DATA = {"values", "columns", "named", "scale", "kinds", "levels"}
 _SIDES = "censored"  # there only where there are any
+_MOST_COUNT = 2**53
 
 
 class MixtureFiles(StoredModel):
@@ -66,6 +67,9 @@ class MixtureFiles(StoredModel):
             seen = values[:, place][~np.isnan(values[:, place])]
             if kind != "number":
                 need((seen >= 0).all() and (seen == np.round(seen)).all(), "the table")
+                need((seen < _MOST_COUNT).all(), "the table")
+                as_they_are = scale.level_P[place] == 0 and scale.spread_P[place] == 1
+                need(as_they_are or scale.spread_P[place] == 0, "the scale")  # they are indices
             need((len(part) > 0) == (kind == "category"), "the categories")
             need(kind != "category" or (seen < len(part)).all(), "the categories")
         self.censored_ = _checked_sides(data[_SIDES], len(values)) if _SIDES in data else None

@@ -11,6 +11,7 @@ import thincrm as tc
 from thincrm.data.covariates import covariates
 from thincrm.errors import InvalidInput, InvalidType
 from thincrm.models.topics.report import allocation as allocating
+from thincrm.models.topics.report import dating
 from thincrm.models.topics.report.allocation import Allocation, expected_tokens
 from thincrm.models.topics.report.data import topic_data
 from thincrm.models.topics.report.heldout import heldout_rows
@@ -152,6 +153,18 @@ def test_dates_of_quoted_documents(model, data):
         assert band == sorted(band)
     middle = [np.mean([d["dates"]["band"][1] for d in part]) for part in (early, late)]
     assert middle[0] < 8 < 12 < middle[1]  # words of the corpus change in 1908 and 1912
+
+
+def test_very_long_documents_are_not_dated(model, monkeypatch):
+    """One of ten million words took a report of some seconds many minutes."""
+    periods, longest = periods_of(model.covariates_), model.counts_.sum(axis=1).max()
+    quoted = [[*range(model.counts_.shape[0])]]
+    monkeypatch.setattr(dating, "_LONGEST", longest - 1)
+    monkeypatch.setattr(dating, "_MOST", 3)
+    found = dating.dated(model, quoted, periods)
+    assert len(found) == 3
+    monkeypatch.setattr(dating, "_LONGEST", 0)
+    assert dating.dated(model, quoted, periods) == {}
 
 
 def test_one_time_has_no_dates():

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["dated"]
 
-_MOST = 24  # documents: a report is written in seconds
+_MOST, _LONGEST = 24, 100_000  # documents, and words of each: a report is written in seconds
 _DRAWS, _STEPS = 3, 20
 
 
@@ -30,7 +30,9 @@ def dated(
     all as likely before. `chance` is in thousandths of the highest; `band` holds the periods at
     5, 50 and 95 %.
     """
-    document = _chosen(quoted, periods)
+    length: Int = np.asarray(model.counts_.sum(axis=1)).reshape(-1)
+    short = [[d for d in topic if length[d] <= _LONGEST] for topic in quoted]
+    document = _chosen(short, periods)
     known = model.covariates_
     if len(known.rows) == 1 or not document:
         return {}
