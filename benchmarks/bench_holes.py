@@ -143,6 +143,8 @@ def process(holed: np.ndarray, t: np.ndarray) -> Filled:
     kernel = ConstantKernel() * RBF(np.ones(t.shape[1])) + WhiteKernel()
     for p in range(holed.shape[1]):
         hole = np.isnan(holed[:, p])
+        if not hole.any():
+            continue
         found = GaussianProcessRegressor(kernel, normalize_y=True).fit(t[~hole], holed[~hole, p])
         mean, spread = found.predict(t[hole], return_std=True)
         out[:, hole, p] = mean, mean - 1.645 * spread, mean + 1.645 * spread

@@ -77,7 +77,7 @@ def _models(settings: UnSettings, seed: int) -> dict[str, Any]:
         name: FeatureModel(thinning=thinning, weights="binary", **shared)
         for name, thinning in thinnings.items()
     }
-    return found | {FACTORS: FeatureModel(**shared), DEPENDENT: DependentIBP(**shared)}
+    return found | {FACTORS: FeatureModel(n_chains=4, **shared), DEPENDENT: DependentIBP(**shared)}
 
 
 def column_mean(train: Indicators, test: Indicators) -> Filled:

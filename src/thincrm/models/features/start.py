@@ -245,8 +245,9 @@ def _guess(rng: np.random.Generator, problem: FeatureProblem, run_N: Int | None)
     for update in (redraw_features, redraw_variances) * _SETTLE:
         state = update(rng, problem, state)
     n_settle = _SETTLE_DENSE if n_dense > 0 else _SETTLE
-    rounds = redraw_masses, exchange, redraw_usages, redraw_features, redraw_variances
-    for update in rounds * n_settle:
+    settle = redraw_masses, redraw_usages, redraw_features, redraw_variances
+    # guessed weights may all be 0, and say nothing of how large entries may grow
+    for update in (*settle, *((exchange, *settle) * (n_settle - 1))):
         state = update(rng, problem, state)
     return state
 
