@@ -77,7 +77,11 @@ def test_a_run_is_evaluated_and_exported(place):
 def test_kinds_are_said_and_bad_words_refused(place):
     run = place / "said"
     words = ["--covariate", "year", "--label", "name", "--out", run, *SHORT[:-1]]
-    done = invoke("clusters", place / "table.csv", *words)
+    other = CliRunner().invoke(app, [*map(str, ["clusters", place / "table.csv", *words])])
+    assert other.exit_code == 2
+    assert "encoding; --encoding names another, such as latin-1" in " ".join(other.output.split())
+    assert not run.exists()
+    done = invoke("clusters", place / "table.csv", *words, "--encoding", "latin-1")
     assert "size (number)" in done.output
     assert "colour (category)" in done.output
     for wrong in (["--thinning", "nothing"], ["--covariate", "nowhere"]):

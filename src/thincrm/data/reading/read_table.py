@@ -148,7 +148,7 @@ def _kept(
 
 def _text(value: object) -> str | None:
     """Return a text, or None for a hole."""
-    said = "" if value is None else str(value).strip()
+    said = "" if value is None else str(plain(value)).strip()
     return None if said.lower() in _HOLES else said
 
 
