@@ -11,6 +11,7 @@ from thincrm.console.data_columns import DocumentColumns
 from thincrm.console.run_source import new_run
 from thincrm.console.show_run import keep_results, show_run
 from thincrm.console.voice import Voice, say_skipped
+from thincrm.data.counts import lengths_of
 from thincrm.data.reading import Counts, is_counts
 from thincrm.data.vocabulary import count_words
 from thincrm.inference.dask_cluster import Client
@@ -85,7 +86,7 @@ def fit_topics(
                 )
     say_skipped(voice, corpus.skipped, corpus.first_skipped)
     voice.say("{:,} documents, {:,} words.".format(*counts.counts.shape))
-    n_chains = _affordable(int(counts.counts.sum()))
+    n_chains = _affordable(int(lengths_of(counts.counts).sum()))
     if fewer and n_chains < model.n_chains:
         model.n_chains = n_chains
         voice.say(

@@ -20,6 +20,7 @@ from thincrm.data.counts import (
     Documents,
     as_counts,
     is_text,
+    lengths_of,
     tokens,
 )
 from thincrm.data.covariates import CovariateLike, Covariates
@@ -49,7 +50,6 @@ from thincrm.models.topics.storage import TopicFiles
 from thincrm.models.topics.tables import TopicTables
 from thincrm.models.topics.text_sources import TextSource, plain_vectorizer, source_of
 from thincrm.models.topics.usage import TopicEvidence, Usage
-from thincrm.models.topics.usage_counts import DocumentTopics
 from thincrm.numerics.arrays import Float
 from thincrm.report.page import Page
 from thincrm.thinning import Always, ProbitRVM, SigmoidGP
@@ -148,7 +148,6 @@ class TopicModel(
         PoissonFactor,
     )
     stores: ClassVar[tuple[type, ...]] = (
-        DocumentTopics,
         TopicDraw,
         TopicEvidence,
         TopicGlobals,
@@ -265,16 +264,17 @@ class TopicModel(
         source = source_of(X, t, text, date, client)
         counts = self._counts(cast("Documents", X) if source is None else source, reset=True)
         t = t if source is None else source.covariate(t)
-        if counts.sum() == 0:
+        length_D = lengths_of(counts)
+        if not length_D.any():
             raise InvalidInput("X holds no words at all: nothing to learn from.")
-        empty = int((np.asarray(counts.sum(axis=1)) == 0).sum())
+        empty = int((length_D == 0).sum())
         if empty:
             warnings.warn(
                 f"{empty} document(s) are empty; they keep their place and say only that "
                 "topics were silent.",
                 stacklevel=2,
             )
-        note_long_document(np.asarray(counts.sum(axis=1)).reshape(-1))
+        note_long_document(length_D)
         self.covariates_ = self._covariates(t, counts.shape[0])
         self.seed_ = seed_of(self.random_state)
         self.counts_, self.heldout_ = hold_out(counts, heldout, self.seed_)
@@ -284,7 +284,7 @@ class TopicModel(
 
     def _say_what_is_kept(self) -> None:
         """Say so where not all draws keep documents."""
-        schedule, n_tokens = self._schedule(), int(self.counts_.sum())
+        schedule, n_tokens = self._schedule(), int(lengths_of(self.counts_).sum())
         n_documents = self.counts_.shape[0]
         chosen = document_sweeps(schedule, n_documents, n_tokens, self.keep_documents)
         if chosen is not None and not self.quiet:
