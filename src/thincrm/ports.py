@@ -317,7 +317,7 @@ class Likelihood(Protocol[Shard, Local, Own, Evidence]):
     """What open atoms do to data: the third factor of a model.
 
     It may have more: `tidy` and `expand` (below), `adds_exactly` (True: evidence is whole numbers,
-    whose sum has the same bits in any order), `draw_bytes` (the size of a draw, known beforehand).
+    whose sum has the same bits in any order), `draw_bytes` (a draw's size, in all and in memory).
     """
 
     @property

@@ -80,6 +80,8 @@ def test_kinds_are_said_and_bad_words_refused(place):
     done = CliRunner().invoke(app, [*map(str, ["clusters", place / "table.csv", *words])])
     assert done.exit_code == 2
     assert "line 2, column colour: character 3 is not in the file's encoding" in done.output
+    assert "encoding; --encoding names another, such as latin-1" in " ".join(done.output.split())
+    assert not run.exists()
     done = invoke("clusters", place / "table.csv", *words, "--encoding", "latin-1")
     assert "size (number)" in done.output
     assert "colour (category)" in done.output

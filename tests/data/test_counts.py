@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse, stats
 
-from thincrm.data.counts import as_counts, is_text, split_words, tokens
+from thincrm.data.counts import as_counts, is_text, lengths_of, split_words, tokens
 from thincrm.errors import InvalidInput, InvalidType
 
 TABLE = np.array([[2, 0, 1], [0, 0, 0], [0, 3, 0]])
@@ -30,6 +30,10 @@ def test_every_kind_of_table_gives_the_same_counts(X):
     assert counts.dtype == np.int64
     assert counts.nnz == 3
     np.testing.assert_array_equal(counts.toarray(), TABLE)
+
+
+def test_lengths_are_the_sums_of_rows():
+    np.testing.assert_array_equal(lengths_of(as_counts(TABLE)), TABLE.sum(axis=1))
 
 
 def test_booleans_are_counts_of_one():

@@ -340,7 +340,7 @@ def test_states_are_checked_before_a_run_goes_on(stopped):
     changes = [
         (f"{local}.topic", 0, 100), (f"{local}.topic", 0, -1), (f"{own}.theta", 0, np.nan),
         (f"{state}.x.width", 0, 99), (f"{state}.x.weights", 0, np.inf), (f"{own}.shape", 0, 0.0),
-        (f"{state}.log_mass", 0, np.nan), (f"{local}.usage.topic", 0, 77),
+        (f"{state}.log_mass", 0, np.nan),
         (f"{state}.evidence.positive", 0, 10**6), (f"{own}.seats", 0, 100),
         (f"{state}.evidence.seats", -1, 100), (f"{state}.evidence.seats", -1, -1),
     ]  # fmt: skip

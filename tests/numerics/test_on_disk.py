@@ -11,9 +11,10 @@ from scipy import sparse
 import thincrm as tc
 from thincrm.data import counts as counts_module
 from thincrm.data import word_tally
-from thincrm.data.counts import as_counts, tokens
+from thincrm.data.counts import as_counts, lengths_of, tokens
 from thincrm.data.vocabulary import count_words
 from thincrm.errors import CannotWrite
+from thincrm.files import large_arrays, record
 from thincrm.models.topics import keeping
 from thincrm.models.topics import model as topic_model
 from thincrm.models.topics import state as topic_state
@@ -81,7 +82,7 @@ def both(monkeypatch):
     return count_words(iter(texts)).counts, here
 
 
-def test_counts_and_tokens_on_disk_are_those_in_memory(both):
+def test_counts_and_tokens_on_disk_are_those_in_memory(both, monkeypatch):
     away, here = both
     checked = as_counts(away.counts)
     assert is_on_disk(checked.data)
@@ -92,6 +93,8 @@ def test_counts_and_tokens_on_disk_are_those_in_memory(both):
     assert is_on_disk(found.word)
     np.testing.assert_array_equal(found.word, expected.word)
     np.testing.assert_array_equal(found.start, expected.start)
+    monkeypatch.setattr(counts_module, "_ROWS", 7)
+    np.testing.assert_array_equal(lengths_of(checked), np.diff(expected.start))
     assert topic_state.facts_of(found) == topic_state.facts_of(expected)
 
 
@@ -106,11 +109,17 @@ def test_a_fit_from_disk_has_the_same_bits(both, tmp_path, monkeypatch):
     np.testing.assert_array_equal(away.trace_.to_numpy(), here.trace_.to_numpy())
     assert (away.draws_[-1].documents != here.draws_[-1].documents).nnz == 0
     labels = away.draws_[-1].labels
-    assert is_on_disk(labels)
+    for large in (labels, away.draws_[-1].documents.indices, away.draws_[-1].documents.data):
+        assert is_on_disk(large)
     held = np.bincount(labels, minlength=away.draws_[-1].documents.shape[1])
     np.testing.assert_array_equal(held, away.draws_[-1].documents.sum(axis=0))
+    monkeypatch.setattr(record, "LARGE", 0)
+    monkeypatch.setattr(large_arrays, "_AWAY", 10)
     loaded = tc.load(tmp_path / "away")
+    assert is_on_disk(loaded.counts_.data)
     np.testing.assert_array_equal(loaded.counts_.toarray(), here.counts_.toarray())
+    longer = [tc.resume(tmp_path / name, n_sweeps=9) for name in ("away", "here")]
+    np.testing.assert_array_equal(*(model.trace_.to_numpy() for model in longer))
 
 
 def test_counts_of_others_are_copied():

@@ -11,6 +11,7 @@ import thincrm as tc
 from thincrm.data.covariates import covariates
 from thincrm.data.notes import note_long_document, note_many_values, note_wide_table
 from thincrm.inference import progress
+from thincrm.inference.engine import Serial
 from thincrm.numerics import waiting
 
 
@@ -136,3 +137,26 @@ def test_size_is_noted_before_the_work_begins():
     note_long_document(np.array([5, 10**6]))
     note_wide_table(2_000)
     note_many_values(covariates(np.arange(10)))
+
+
+def test_a_pass_over_shards_tells_how_much_of_it_is_done(said, monkeypatch):
+    clock = [100.0]
+    monkeypatch.setattr(waiting, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    lines = []
+
+    def work(shard, own, message):
+        clock[0] += 10.0
+        lines.append(waiting._stage.get().line())
+        return own, None
+
+    with waiting.telling("starting"):
+        waiting.now("handing out")
+        for _ in range(2):  # a second pass begins anew
+            Serial().map(work, "abcd", (1, 2, 3, 4), None)
+        waiting.now("curves")
+        lines.append(waiting._stage.get().line())
+    left = ["10 s so far", "25 %, 1:00 min left", "50 %, 0:30 min left", "75 %, 0:13 min left"]
+    again = ["50 s so far", *left[1:]]
+    assert lines == [f"thincrm: handing out, {end} ..." for end in (*left, *again)] + [
+        "thincrm: curves, 0 s so far ..."
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -28,13 +28,14 @@ __all__ = [
     "Tokens",
     "as_counts",
     "is_text",
+    "lengths_of",
     "load_counts",
     "split_words",
     "tokens",
 ]
 
 _MOST = 2**31 - 1
-_BLOCK = 2**22  # cells at a time
+_BLOCK, _ROWS = 2**22, 2**16  # cells, and documents, at a time
 _NOTHING = np.zeros(0)
 CountMatrix: TypeAlias = "sparse.csr_array[np.int64, tuple[int, int]]"  # checked
 CountsLike: TypeAlias = "ArrayLike | pd.DataFrame | sparse.sparray | sparse.spmatrix | SparseABC"
@@ -102,23 +103,17 @@ def as_counts(X: CountsLike, name: str = "X") -> CountMatrix:
     if not matrix.has_canonical_format:
         matrix = matrix.copy()  # the caller's own arrays stay as they are
         matrix.sum_duplicates()
-    _refuse(
-        matrix,
-        ~np.isfinite(matrix.data) if matrix.dtype.kind == "f" else None,
-        name,
-        "is NaN or infinite (Input contains NaN, infinity)",
-    )
-    _refuse(matrix, matrix.data < 0, name, "is negative (Negative values in data)")
-    _refuse(matrix, matrix.data > _MOST, name, f"is above {_MOST}")
-    if matrix.dtype.kind == "f":
-        _refuse(
-            matrix,
-            matrix.data != np.round(matrix.data),
-            name,
-            "is not a whole number; counts are what a topic model explains",
-        )
+    floats = matrix.dtype.kind == "f"
+    if floats:
+        what = "is NaN or infinite (Input contains NaN, infinity)"
+        _refuse(matrix, lambda data: ~np.isfinite(data), name, what)
+    _refuse(matrix, lambda data: data < 0, name, "is negative (Negative values in data)")
+    _refuse(matrix, lambda data: data > _MOST, name, f"is above {_MOST}")
+    if floats:
+        what = "is not a whole number; counts are what a topic model explains"
+        _refuse(matrix, lambda data: data != np.round(data), name, what)
     matrix = matrix.astype(np.int64, copy=False)
-    if not matrix.data.all():
+    if not all(part.all() for part in _parts(matrix.data)):
         matrix.eliminate_zeros()
     return matrix
 
@@ -142,15 +137,39 @@ def _refuse_kind(dtype: np.dtype[Any], name: str) -> None:
         raise InvalidType(f"{name} must hold counts, got {dtype}.")
 
 
-def _refuse(matrix: CountMatrix, bad: Bool | None, name: str, what: str) -> None:
-    if bad is None or not np.any(bad):
+def _parts(data: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the values of cells, some at a time; of those on disk few are ever in memory."""
+    for first in range(0, data.size, _BLOCK):
+        yield data[first : first + _BLOCK]
+        let_go(data)
+
+
+def _refuse(
+    matrix: CountMatrix, is_bad: Callable[[np.ndarray], Bool], name: str, what: str
+) -> None:
+    bad = [np.flatnonzero(is_bad(part)) + i * _BLOCK for i, part in enumerate(_parts(matrix.data))]
+    n_bad = sum(part.size for part in bad)
+    if n_bad == 0:
         return
-    place = int(np.flatnonzero(bad)[0])
+    place = int(np.concatenate(bad)[0])
     row = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
     raise InvalidInput(
         f"{name}[{row}, {int(matrix.indices[place])}] = {matrix.data[place]} {what}; "
-        f"{int(np.sum(bad))} such cell(s) in all."
+        f"{n_bad} such cell(s) in all."
     )
+
+
+def lengths_of(counts: CountMatrix) -> Int:
+    """Return the (D,) tokens of every document."""
+    length_D = np.zeros(counts.shape[0], np.int64)
+    for first in range(0, length_D.size, _ROWS):
+        start = counts.indptr[first : first + _ROWS + 1]
+        some = np.flatnonzero(np.diff(start))
+        if some.size:
+            cells = counts.data[start[0] : start[-1]]
+            length_D[first + some] = np.add.reduceat(cells, start[some] - start[0])
+            let_go(counts.data)
+    return length_D
 
 
 def load_counts(path: Path) -> CountMatrix:
@@ -172,8 +191,7 @@ def tokens(counts: CountMatrix) -> Tokens:
 
     Of counts that are on disk the tokens are there too.
     """
-    length: Int = np.asarray(counts.sum(axis=1)).reshape(-1)
-    start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+    start = np.concatenate([[0], np.cumsum(lengths_of(counts))]).astype(np.int64)
     n_words = int(counts.shape[1])
     if not is_on_disk(counts.data):
         return Tokens(start, np.repeat(counts.indices.astype(np.int32), counts.data), n_words)
@@ -181,7 +199,7 @@ def tokens(counts: CountMatrix) -> Tokens:
     for first in range(0, counts.nnz, _BLOCK):
         part = slice(first, first + _BLOCK)
         word.append(np.repeat(counts.indices[part].astype(np.int32), counts.data[part]))
-    let_go(counts.data, counts.indices)
+        let_go(counts.data, counts.indices)
     return Tokens(start, word.mapped(), n_words)
 
 

@@ -14,6 +14,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from thincrm.errors import CannotWrite, DamagedFile, InvalidInput
 from thincrm.files.operations import Handle, now
@@ -141,12 +142,25 @@ class Folder:
 
         Links, pipes and devices are refused: they lead elsewhere, or never end.
         """
+        with self.reading(name, most, exactly) as (stream, size):
+            data = stream.read(size)
+        if len(data) != size:
+            raise DamagedFile(f"{self.path / name} changed while it was read.")
+        return data
+
+    @contextmanager
+    def reading(
+        self, name: str, most: int, exactly: int | None = None
+    ) -> Iterator[tuple[BinaryIO, int]]:
+        """Hold such a file open, and say how large it is, to be read a piece at a time."""
         path = self.path / name
         try:
             with self.opened() as handle:
                 file = now().open_to_read(name, handle)
                 try:
-                    return _read(path, file, most, exactly)
+                    size = _checked_size(path, file, most, exactly)
+                    with os.fdopen(file, "rb", closefd=False) as stream:
+                        yield stream, size
                 finally:
                     now().close(file)
         except FileNotFoundError as error:
@@ -221,7 +235,7 @@ def _write(name: str, data: Content, handle: Handle) -> None:
         now().sync(handle)
 
 
-def _read(path: Path, file: int, most: int, exactly: int | None) -> bytes:
+def _checked_size(path: Path, file: int, most: int, exactly: int | None) -> int:
     about = os.fstat(file)
     if not stat.S_ISREG(about.st_mode):
         raise DamagedFile(f"{path} is not a plain file.")
@@ -232,8 +246,4 @@ def _read(path: Path, file: int, most: int, exactly: int | None) -> bytes:
         )
     if about.st_size > most:
         raise DamagedFile(f"{path} has {about.st_size} bytes, more than {most} ever are.")
-    with os.fdopen(file, "rb", closefd=False) as stream:
-        data = stream.read(about.st_size)
-    if len(data) != about.st_size:
-        raise DamagedFile(f"{path} changed while it was read.")
-    return data
+    return about.st_size

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -21,6 +21,7 @@ from safetensors import SafetensorError
 
 from thincrm.errors import CannotWrite, DamagedFile, InvalidInput
 from thincrm.files.folder import Bytes, Folder
+from thincrm.files.large_arrays import KINDS, LARGE, header_of, read_large
 from thincrm.files.tree import Json
 from thincrm.numerics.on_disk import let_go
 
@@ -29,10 +30,7 @@ __all__ = ["FORMAT_VERSION", "Record", "has_record", "read_record", "write_recor
 FORMAT_VERSION = 1
 _MOST_TEXT = 2**20  # bytes of a manifest, and of the header of a file of arrays
 _MOST_BYTES = 2**62
-_KINDS = {  # as numpy and as files call them
-    "bool": "BOOL", "int8": "I8", "int16": "I16", "int32": "I32", "int64": "I64", "uint8": "U8",
-    "float32": "F32", "float64": "F64",
-}  # fmt: skip
+_AT_ONCE = 2**26  # bytes that are written
 _KEYS = {"format", "format_version", "library", "kind", "run", "content", "arrays", "checksum"}
 _ARRAY_KEYS = {"file", "size", "sha256", "tensors"}
 
@@ -72,21 +70,20 @@ def write_record(
     if arrays:
         found = sorted(arrays.items(), key=lambda item: -item[1].itemsize)  # so each is aligned
         plain = {key: _plain(key, value) for key, value in found}
-        values = (value.reshape(-1).view(np.uint8).data for value in plain.values())
-        parts: list[Bytes] = [_header(plain), *values]
-        if len(parts[0]) - 8 > _MOST_TEXT:
+        tensors = {key: [str(value.dtype), *value.shape] for key, value in plain.items()}
+        header = header_of(tensors)
+        if len(header) - 8 > _MOST_TEXT:
             raise InvalidInput(f"{kind} has too many arrays to be kept in a file ({len(plain)}).")
         digest = hashlib.sha256()
-        for part in parts:
+        for part in _parts(header, plain):
             digest.update(part)
         manifest["arrays"] = {
             "file": f"{name}.safetensors",
-            "size": sum(map(len, parts)),
+            "size": len(header) + sum(value.nbytes for value in plain.values()),
             "sha256": digest.hexdigest(),
-            "tensors": {key: [str(value.dtype), *value.shape] for key, value in plain.items()},
+            "tensors": tensors,
         }
-        folder.write(f"{name}.safetensors", lambda: parts)
-        let_go(*arrays.values())
+        folder.write(f"{name}.safetensors", lambda: _parts(header, plain))
     checksum = _checksum(manifest)
     text = json.dumps(manifest | {"checksum": checksum}, indent=1, allow_nan=False)
     if len(text) > _MOST_TEXT:
@@ -101,21 +98,19 @@ def write_record(
 
 
 def _plain(key: str, value: np.ndarray) -> np.ndarray:
-    if str(value.dtype) not in _KINDS or value.ndim == 0:
+    if str(value.dtype) not in KINDS or value.ndim == 0:
         raise InvalidInput(f"{key} cannot be kept in a file: it is an array of {value.dtype}.")
     return np.ascontiguousarray(value)
 
 
-def _header(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """Return how a file of arrays begins: safetensors would have all of them in memory again."""
-    found, end = {}, 0
-    for key, value in arrays.items():
-        first, end = end, end + value.nbytes
-        kind = _KINDS[str(value.dtype)]
-        found[key] = {"dtype": kind, "shape": list(value.shape), "data_offsets": [first, end]}
-    text = json.dumps(found, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    return len(text).to_bytes(8, "little") + text
+def _parts(header: bytes, arrays: Mapping[str, np.ndarray]) -> Iterator[Bytes]:
+    """Yield what is in a file of arrays; of those that are on disk few bytes are ever in memory."""
+    yield header
+    for value in arrays.values():
+        data = value.reshape(-1).view(np.uint8).data
+        for first in range(0, len(data), _AT_ONCE):
+            yield data[first : first + _AT_ONCE]
+            let_go(value)
 
 
 def _checksum(manifest: dict[str, object]) -> str:
@@ -185,6 +180,8 @@ def _parse(path: Path, data: bytes) -> Any:
 def _read_arrays(folder: Folder, name: str, about: Any) -> dict[str, np.ndarray]:
     path = folder.path / f"{name}.safetensors"
     declared = _declared(path, about)
+    if about["size"] > LARGE:
+        return read_large(folder, path.name, about["size"], about["sha256"], declared)
     data = folder.read(path.name, _MOST_BYTES, exactly=about["size"])
     header = int.from_bytes(data[:8], "little")
     n_bytes = sum(math.prod(shape) * np.dtype(kind).itemsize for kind, *shape in declared.values())
@@ -222,7 +219,7 @@ def _is_declaration(item: object) -> bool:
         isinstance(item, list)
         and 2 <= len(item) <= 5
         and isinstance(item[0], str)
-        and item[0] in _KINDS
+        and item[0] in KINDS
         and all(_is_size(size) for size in item[1:])
     )
 

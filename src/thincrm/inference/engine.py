@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from thincrm.numerics.threads import using_threads
+from thincrm.numerics.waiting import passed
 
 __all__ = ["Serial", "Threads", "map_here"]
 
@@ -19,7 +20,7 @@ N = TypeVar("N")
 R = TypeVar("R")
 
 
-_TOGETHER = 4  # results that are held before they are added up
+_TOGETHER = 2  # results that are held before they are added up
 
 
 def map_here(
@@ -33,8 +34,9 @@ def map_here(
 
     add: of results that add up exactly: there is one then, and never many at a time.
     """
-    new, results = [], list[R]()
+    new, results = list[N](), list[R]()
     for shard, own in zip(shards, local, strict=True):
+        passed(len(new) / len(shards))
         fresh, result = work(shard, own, message)
         new.append(fresh)
         results.append(result)

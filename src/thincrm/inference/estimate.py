@@ -43,10 +43,11 @@ def what_it_takes(
 ) -> str:
     """Return a line on the time that is left, and the memory and disk that the whole will take."""
     kept = list(schedule.kept)
-    draws = schedule.n_chains * sum(_draw_bytes(problem, state, kept))
+    sizes = np.array(_draw_bytes(problem, state, kept)).reshape(-1, 2)
+    draws, held = schedule.n_chains * sizes.sum(axis=0)
     peak, said = _peak(), [f"{span(seconds)} more"]
     if peak:
-        said.append(f"{(peak + draws) / _GIGA:.1f} GB of memory")
+        said.append(f"{(peak + held) / _GIGA:.1f} GB of memory")
     if folder:
         said.append(f"{(draws + _CHECKPOINTS * size_of(state)) / _GIGA:.1f} GB of disk")
     *first, last = said
@@ -55,12 +56,16 @@ def what_it_takes(
 
 def _draw_bytes(
     problem: Problem[Any, Any], state: State[Any, Any, Any], kept: list[int]
-) -> list[int]:
-    """Return the bytes of every draw that a chain keeps, as large as one of this state."""
+) -> list[tuple[int, int]]:
+    """Return the bytes of every draw that a chain keeps, as large as one of this state.
+
+    In all, and of these in memory.
+    """
     likelihood = problem.likelihood
     if hasattr(likelihood, "draw_bytes"):
         return [likelihood.draw_bytes(problem, state, sweep) for sweep in kept]
-    return [size_of(likelihood.keep(problem, state, 0, kept[-1]))] * len(kept)
+    size = size_of(likelihood.keep(problem, state, 0, kept[-1]))
+    return [(size, size)] * len(kept)
 
 
 def _peak() -> int:

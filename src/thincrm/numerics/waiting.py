@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from thincrm.printable import printable
 
-__all__ = ["can_start_threads", "now", "span", "telling"]
+__all__ = ["can_start_threads", "now", "passed", "span", "telling"]
 
 _FIRST, _THEN = 2.0, 30.0  # seconds that a stage lasts before its first line, and the next
 _MOVES = 1.0  # seconds that a line on a terminal stays as it is
@@ -26,15 +26,22 @@ _LOOK = 0.5  # seconds between two looks at the stage
 
 @dataclass(slots=True)
 class _Stage:
-    """What is going on, and since when; `share` tells how much of it is done, if that is known."""
+    """What is going on, and since when; `share` tells how much of it is done, if that is known.
+
+    `part` is how much of its present pass over the shards is done, `passing` since when.
+    """
 
     what: str
     since: float
     share: Callable[[], float] | None = None
+    part: float = 0.0
+    passing: float = 0.0
 
     def line(self) -> str:
         so_far = time.monotonic() - self.since
         done = 0.0 if self.share is None else self.share()
+        if self.share is None and self.part > 0.0:
+            so_far, done = time.monotonic() - self.passing, self.part
         what = printable(self.what)  # it may name a file of a stranger's
         if done <= 0.0:
             return f"thincrm: {what}, {so_far:.0f} s so far ..."
@@ -111,6 +118,15 @@ def now(what: str, share: Callable[[], float] | None = None) -> None:
     stage = _stage.get()
     if stage is not None:
         stage.what, stage.share, stage.since = what, share, time.monotonic()
+        stage.part = 0.0
+
+
+def passed(part: float) -> None:
+    """Let whoever tells of the work say that so much of a pass over the shards is done."""
+    stage = _stage.get()
+    if stage is not None:
+        stage.passing = time.monotonic() if part == 0.0 else stage.passing
+        stage.part = part
 
 
 def span(seconds: float) -> str:

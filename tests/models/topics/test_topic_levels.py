@@ -1,6 +1,7 @@
 """Documents with levels of their own (gamma-negative binomial): every block, and whole sweeps."""
 
 from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from topic_world import (
 )
 
 from thincrm.inference.updates import redraw_masses
+from thincrm.models.topics import documents
 from thincrm.models.topics.likelihood import TopicLikelihood
 from thincrm.models.topics.sweep import (
     SWEEP,
@@ -28,6 +30,7 @@ from thincrm.models.topics.sweep import (
     redraw_shares,
     redraw_tokens,
 )
+from thincrm.models.topics.usage_counts import DocumentTopics
 from thincrm.ports import MassEvidence
 from thincrm.testing import assert_passed, assert_rejected, exact_rank_test, two_sample_test
 from thincrm.thinning import Always, ProbitRVM, SigmoidGP
@@ -117,11 +120,15 @@ def levels_mixed_up(rng, problem, state):
 
 def without_length(rng, problem, state):
     """Forget that a long document wants a high level."""
-    short = tuple(
-        one._replace(usage=one.usage._replace(size=np.zeros_like(one.usage.size)))
-        for one in state.local
-    )
-    moved = redraw_levels(rng, problem, replace(state, local=short))
+
+    class Sizeless:
+        @staticmethod
+        def of(*given):
+            used = DocumentTopics.of(*given)
+            return used._replace(size=np.zeros_like(used.size))
+
+    with patch.object(documents, "DocumentTopics", Sizeless):
+        moved = redraw_levels(rng, problem, state)
     return with_topics(problem, state, topic_of(state), level_of(moved))
 
 

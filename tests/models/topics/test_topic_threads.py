@@ -21,6 +21,7 @@ from thincrm.models.topics.factors import (
 from thincrm.models.topics.levels import level_rows
 from thincrm.models.topics.likelihood import TopicLikelihood
 from thincrm.models.topics.start import expand
+from thincrm.models.topics.usage_counts import DocumentTopics
 from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import using_threads
 from thincrm.thinning import Bump, ProbitRVM
@@ -141,7 +142,8 @@ def check_evidence(problem, state):
     assert np.all((fresh_PK > 0) == (cells_PK > 0))
     found = np.zeros_like(size_DK)
     for shard, local in zip(problem.shards, state.local, strict=True):
-        document, topic, size = local.usage.pairs()
+        used = DocumentTopics.of(shard.tokens, local.topic, problem.n_atoms)
+        document, topic, size = used.pairs()
         found[shard.first + document, topic] = size
     np.testing.assert_array_equal(found, size_DK)
     own = state.own

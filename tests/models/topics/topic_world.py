@@ -178,9 +178,9 @@ def with_topics(problem, state, label_N, level_D=None):
     """Return the state with given topics of tokens and levels of documents, counted anew."""
     ends = np.cumsum([shard.tokens.word.size for shard in problem.shards])[:-1]
     stops = np.cumsum([shard.row.size for shard in problem.shards])[:-1]
-    topics, none = np.split(label_N, ends), [None] * len(problem.shards)
+    none = [None] * len(problem.shards)
     levels = none if level_D is None else np.split(level_D, stops)
-    local = tuple(TopicLocal(*pair) for pair in zip(topics, none, levels, strict=True))
+    local = tuple(map(TopicLocal, np.split(label_N, ends), levels))
     return counted(problem, replace(state, local=local))
 
 

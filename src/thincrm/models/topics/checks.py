@@ -17,7 +17,6 @@ from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.likelihood import CountFactor
 from thincrm.models.topics.state import TopicGlobals, TopicLocal, TopicState
 from thincrm.models.topics.usage import MOST_SHAPE, TopicEvidence, Usage, padded
-from thincrm.models.topics.usage_counts import DocumentTopics
 from thincrm.numerics.arrays import Int
 from thincrm.ports import LevyMeasure, State
 from thincrm.thinning.member import ThinningFunction
@@ -133,17 +132,8 @@ def _check_local(
     length, n_tokens = np.diff(documents.start), documents.word.size
     places(local.topic, (n_tokens,), n_topics, "the tokens' topics")
     _check_levels(replace(frame, length=length), local.level, log_share)
-    need(isinstance(local.usage, DocumentTopics), "the documents' topics")
-    places(local.usage.n_used, length.shape, np.inf, "the documents' topics")
-    need(np.all(local.usage.n_used <= length), "the documents' topics")
-    n_pairs = int(local.usage.n_used.sum(dtype=np.int64))
-    places(local.usage.topic, (n_pairs,), n_topics, "the documents' topics")
-    places(local.usage.size, (n_pairs,), n_tokens + 1, "the documents' topics")
     # any other type would take a minute of compiling
     need(local.topic.dtype in _TOPIC_TYPES, "the tokens' topics")
-    need(local.usage.topic.dtype == local.topic.dtype, "the documents' topics")
-    for count in (local.usage.n_used, local.usage.size):
-        need(count.dtype == np.int32, "the documents' topics")
 
 
 def _check_seats(seats: Any, n_topics: int) -> None:

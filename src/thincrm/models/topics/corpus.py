@@ -12,6 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from thincrm.console.data_columns import DocumentColumns
 from thincrm.console.run_source import kept_reading
+from thincrm.data.kept_texts import KeptTexts
 from thincrm.data.reading import Counts, is_counts, read_counts, read_texts
 from thincrm.data.reading.lines import UTF8
 from thincrm.data.reading.many_files import files_of
@@ -100,23 +101,17 @@ def count_corpus(
 ) -> CountedCorpus:
     """Read texts from tables or a folder, one at a time, and count their words."""
     _refuse_two_covariates(how)
-    stream, texts, n_texts, n_letters = _stream(path, how), list[str](), 0, 0
+    stream, seen = _stream(path, how), KeptTexts(MOST_LETTERS)
 
     def passing() -> Iterator[str]:
-        nonlocal n_texts, n_letters
         for text in stream:
-            n_texts += 1
-            n_letters += len(text)
-            if n_letters <= MOST_LETTERS:
-                texts.append(text)
-            elif texts:
-                texts.clear()
+            seen.add(text)
             yield text
-        if n_texts == 0:
+        if seen.n_texts == 0:
             stream.done([])  # says that there are none
 
     counts, vectorizer = count(passing())
-    kept = None if n_letters > MOST_LETTERS else texts
+    kept = seen.texts()
     corpus = _corpus(counts, stream.done(kept or []), path, how)
     return CountedCorpus(corpus, counts, vectorizer, kept)
 

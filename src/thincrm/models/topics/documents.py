@@ -9,7 +9,13 @@ from threading import get_ident
 
 import numpy as np
 
-from thincrm.models.topics.kernel import Corpus, Rates, count_documents, redraw_documents
+from thincrm.models.topics.kernel import (
+    Corpus,
+    Rates,
+    count_documents,
+    count_words,
+    redraw_documents,
+)
 from thincrm.models.topics.levels import draw_levels
 from thincrm.models.topics.state import TopicLocal, TopicProblem, TopicShard, TopicState
 from thincrm.models.topics.usage import TopicEvidence, Usage, padded
@@ -87,11 +93,10 @@ def redraw_tokens_of(
         redraw_documents(first, stop, key, corpus, rates, topic, *room, counts[get_ident()])
 
     found = _count_usage(sizes, corpus, room, redraw)
-    usage = room.packed(corpus.start_D)
     total, *others = counts.values()
     for more in others:
         total += more
-    return TopicLocal(topic, usage, local.level), evidence_of(total, found, message.seats)
+    return TopicLocal(topic, local.level), evidence_of(total, found, message.seats)
 
 
 def evidence_of(counts: np.ndarray, found: Used, seats: Int) -> TopicEvidence:
@@ -125,12 +130,14 @@ def redraw_levels_of(
     shard: TopicShard, local: TopicLocal, message: LevelMessage
 ) -> tuple[TopicLocal, Used]:
     """Redraw the documents' levels, gates and usages integrated out; count what they use anew."""
-    start, sizes = local.usage.start, message.sizes
+    sizes = message.sizes
+    used = DocumentTopics.of(shard.tokens, local.topic, sizes.n_topics)
+    start = used.start
     level = draw_levels(
-        message.key, shard.items, shard.row, start, local.usage, message.usage, message.log_odds
+        message.key, shard.items, shard.row, start, used, message.usage, message.log_odds
     )
     corpus = shard.corpus(level, sizes.n_levels)._replace(start_D=start)
-    return local._replace(level=level), _count_usage(sizes, corpus, local.usage)
+    return local._replace(level=level), _count_usage(sizes, corpus, used)
 
 
 def count_given(
@@ -147,10 +154,11 @@ def tokens_counted(
     documents = shard.tokens
     counts = np.zeros((documents.n_words, padded(sizes.n_topics)), np.int32)
     room = DocumentTopics.empty(documents, topic_N.dtype)
-    count_documents(documents.start, documents.word, topic_N, *room, counts)
+    count_words(documents.word, topic_N, counts)
+    count_documents(documents.start, topic_N, sizes.n_topics, *room)
     found = _count_usage(sizes, shard.corpus(level_D, sizes.n_levels), room)
     evidence = evidence_of(counts, found, np.arange(sizes.n_topics))
-    return TopicLocal(topic_N, room.packed(documents.start), level_D), evidence
+    return TopicLocal(topic_N, level_D), evidence
 
 
 def add_evidence(parts: Sequence[TopicEvidence]) -> TopicEvidence:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from thincrm.data.counts import CountMatrix
+from thincrm.data.counts import CountMatrix, lengths_of
 from thincrm.errors import check_count
 from thincrm.inference.schedule import Schedule
 from thincrm.models.topics.draw import TopicDraw
@@ -46,7 +46,7 @@ def document_sweeps(
 def say_kept(schedule: Schedule, counts: CountMatrix, chosen: int | None) -> None:
     """Say so where not all draws keep documents."""
     n_documents, kept = counts.shape[0], schedule.kept
-    sweeps = document_sweeps(schedule, n_documents, int(counts.sum()), chosen)
+    sweeps = document_sweeps(schedule, n_documents, int(lengths_of(counts).sum()), chosen)
     if sweeps is not None:
         sys.stderr.write(
             f"{len(sweeps.intersection(kept))} of {len(kept)} draws of a chain keep the topics of "

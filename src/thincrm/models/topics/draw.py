@@ -105,5 +105,6 @@ def match_topics(reference: TopicDraw, draw: TopicDraw) -> Int:
 
 def document_topics(n_used: Int, topic: Int, size: Int, n_topics: int) -> sparse.csr_array:
     """Return the (D, K) sparse counts of given pairs."""
-    start = np.concatenate([[0], np.cumsum(n_used)])
+    kind = np.int32 if size.size < 2**31 else np.int64  # SciPy has places of topics in it too
+    start = np.concatenate([[0], np.cumsum(n_used, dtype=np.int64)]).astype(kind)
     return sparse.csr_array((size, topic, start), shape=(n_used.size, n_topics))

@@ -17,7 +17,13 @@ from scipy.special import entr, gammaln
 
 from thincrm.data.counts import Tokens
 from thincrm.models.topics.guess_kernel import redraw_guess
-from thincrm.models.topics.kernel import Corpus, count_documents, count_usages, more_than
+from thincrm.models.topics.kernel import (
+    Corpus,
+    count_documents,
+    count_usages,
+    count_words,
+    more_than,
+)
 from thincrm.models.topics.usage import padded
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.streams import fresh_key
@@ -52,7 +58,8 @@ class _Guess:
         count_PK = np.zeros((self.documents.n_words, n_topics), np.int32)
         used_N, size_N = np.empty_like(self.topic_N), np.empty(word_N.size, np.int32)
         n_used_D = np.empty(start_D.size - 1, np.int32)
-        count_documents(start_D, word_N, self.topic_N, n_used_D, used_N, size_N, count_PK)
+        count_words(word_N, self.topic_N, count_PK)
+        count_documents(start_D, self.topic_N, n_topics, n_used_D, used_N, size_N)
         document_D = np.arange(n_used_D.size, dtype=np.int32)
         corpus = Corpus(document_D, np.zeros_like(document_D), document_D, start_D, word_N)
         users_1K, size_JK = np.zeros((1, n_topics), np.int64), np.zeros((1, n_topics), np.int64)

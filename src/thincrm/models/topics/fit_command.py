@@ -11,6 +11,7 @@ from thincrm.console.data_columns import DocumentColumns
 from thincrm.console.run_source import new_run
 from thincrm.console.show_run import keep_results, show_run
 from thincrm.console.voice import Voice, say_skipped
+from thincrm.data.counts import lengths_of
 from thincrm.data.reading import Counts, is_counts
 from thincrm.data.vocabulary import count_words
 from thincrm.inference.dask_cluster import Client
@@ -81,7 +82,7 @@ def fit_topics(
     say_skipped(voice, corpus.skipped, corpus.first_skipped)
     voice.say("{:,} documents, {:,} words.".format(*counts.counts.shape))
     if model.n_chains == "auto":
-        model.n_chains = affordable_chains(int(counts.counts.sum()))
+        model.n_chains = affordable_chains(int(lengths_of(counts.counts).sum()))
         why = fewer_chains(model.n_chains)
         if why is not None:
             voice.say(why)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from thincrm.inference.updates import log_odds_of
@@ -13,6 +15,7 @@ from thincrm.models.topics.draw import TopicDraw, document_topics
 from thincrm.models.topics.joint import log_joint
 from thincrm.models.topics.state import TopicLocal, TopicProblem, TopicShard, TopicState
 from thincrm.models.topics.sweep import usage_of
+from thincrm.models.topics.usage_counts import DocumentTopics
 from thincrm.numerics.arrays import Int
 from thincrm.numerics.on_disk import DiskArray
 
@@ -42,7 +45,7 @@ class _Kept:
 
 
 class _Part(NamedTuple):
-    """What a draw keeps of a shard's documents."""
+    """What a draw keeps of a shard's documents, in types that are as small as they may be."""
 
     n_used: np.ndarray
     topic: np.ndarray
@@ -60,37 +63,39 @@ class _Documents(NamedTuple):
 
 
 def _part(shard: TopicShard, local: TopicLocal, kept: _Kept) -> tuple[TopicLocal, _Part]:
-    _, topic, size = local.usage.pairs()
-    labels = kept.rank_K[local.topic].astype(local.topic.dtype) if kept.bursty else None
-    return local, _Part(local.usage.n_used, kept.rank_K[topic], size, labels, local.level)
+    used = DocumentTopics.of(shard.tokens, local.topic, kept.rank_K.size)
+    rank_K = kept.rank_K.astype(local.topic.dtype)
+    size = used.size.astype(np.min_scalar_type(used.size.max(initial=0)))
+    labels = rank_K[local.topic] if kept.bursty else None
+    return local, _Part(used.n_used, rank_K[used.topic], size, labels, local.level)
 
 
-def _joined(arrays: list[np.ndarray | None]) -> np.ndarray | None:
-    found = [array for array in arrays if array is not None]
-    if not found:
-        return None
-    if sum(array.size for array in found) > _MANY:
-        away = DiskArray(found[0].dtype)
-        for array in found:
-            away.append(array)
-        return away.mapped()
-    return found[0] if len(found) == 1 else np.concatenate(found)
+def _joined(parts: Sequence[np.ndarray], kind: DTypeLike) -> Any:
+    """Return the arrays of all shards as one, on disk if it is large."""
+    if sum(part.size for part in parts) <= _MANY:
+        return np.concatenate(parts, dtype=kind, casting="unsafe")
+    away = DiskArray(kind)
+    for part in parts:
+        away.append(part)
+    return away.mapped()
+
+
+def _joined_if_any(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    found = [part for part in parts if part is not None]
+    return _joined(found, found[0].dtype) if found else None
 
 
 def _documents(problem: TopicProblem, state: TopicState, used: Int) -> _Documents:
     """Return what is kept of documents: fetched from all shards."""
-    rank = np.full(problem.n_atoms, -1, np.int32)
-    rank[used] = np.arange(used.size)
-    message = _Kept(rank, state.own.burstiness > 0.0)
+    rank_K = np.full(problem.n_atoms, -1, np.int32)
+    rank_K[used] = np.arange(used.size)
+    message = _Kept(rank_K, state.own.burstiness > 0.0)
     _, parts = problem.engine.map(_part, problem.shards, state.local, message)
-    n_used, topic, size = [
-        np.concatenate(part) for part in zip(*(p[:3] for p in parts), strict=True)
-    ]
-    return _Documents(
-        document_topics(n_used, topic, size, used.size),
-        _joined([part.labels for part in parts]),
-        _joined([part.level for part in parts]),
+    n_used, topic, size, labels, level = zip(*parts, strict=True)
+    topics = document_topics(
+        np.concatenate(n_used), _joined(topic, np.int32), _joined(size, np.int32), used.size
     )
+    return _Documents(topics, _joined_if_any(labels), _joined_if_any(level))
 
 
 def _keeps_documents(problem: TopicProblem, sweep: int) -> bool:
@@ -98,15 +103,15 @@ def _keeps_documents(problem: TopicProblem, sweep: int) -> bool:
     return chosen is None or sweep in chosen
 
 
-def draw_bytes(problem: TopicProblem, state: TopicState, sweep: int) -> int:
-    """Return how large a draw of this state would be, without making it."""
+def draw_bytes(problem: TopicProblem, state: TopicState, sweep: int) -> tuple[int, int]:
+    """Return how large a draw of this state would be, and how much of it in memory."""
     seen, n_rows = state.evidence, len(problem.trials)
     used = int((seen.total > 0).sum())
-    size = 8 * int(np.count_nonzero(seen.counts)) + 16 * n_rows * used
+    parts = [(8, int(np.count_nonzero(seen.counts))), (16, n_rows * used)]
     if _keeps_documents(problem, sweep):
-        size += 8 * int(seen.positive.sum()) + 4 * int(problem.trials.sum())
-        size += 2 * problem.facts.n_tokens if state.own.burstiness > 0.0 else 0
-    return size
+        n_labels = problem.facts.n_tokens if state.own.burstiness > 0.0 else 0
+        parts += [(8, int(seen.positive.sum())), (4, int(problem.trials.sum())), (2, n_labels)]
+    return sum(b * n for b, n in parts), sum(b * n for b, n in parts if n <= _MANY)
 
 
 def keep(problem: TopicProblem, state: TopicState, chain: int, sweep: int) -> TopicDraw:

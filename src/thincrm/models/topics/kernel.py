@@ -53,6 +53,7 @@ __all__ = [
     "bursts",
     "count_documents",
     "count_usages",
+    "count_words",
     "more_than",
     "pack_usages",
     "redraw_documents",
@@ -257,15 +258,14 @@ def redraw_documents(
 @compiled
 def count_documents(
     start_D: np.ndarray,
-    word_N: np.ndarray,
     topic_N: np.ndarray,
+    n_topics: int,
     n_used_D: np.ndarray,
     used_N: np.ndarray,
     size_N: np.ndarray,
-    count_PK: np.ndarray,
 ) -> None:
-    """Write the topics of each document as `redraw_documents` does; add all tokens to count_PK."""
-    here = np.zeros(count_PK.shape[1], np.int32)
+    """Write the topics of each document as `redraw_documents` does."""
+    here = np.zeros(n_topics, np.int32)
     for d in range(start_D.size - 1):
         begin, n_used = start_D[d], 0
         for n in range(begin, start_D[d + 1]):
@@ -274,13 +274,19 @@ def count_documents(
                 used_N[begin + n_used] = k
                 n_used += 1
             here[k] += 1
-            count_PK[word_N[n], k] += 1
         for j in range(begin, begin + n_used):
             size_N[j] = here[used_N[j]]
             here[used_N[j]] = 0
         used_N[begin + n_used : start_D[d + 1]] = 0
         size_N[begin + n_used : start_D[d + 1]] = 0
         n_used_D[d] = n_used
+
+
+@compiled
+def count_words(word_N: np.ndarray, topic_N: np.ndarray, count_PK: np.ndarray) -> None:
+    """Add all tokens to count_PK."""
+    for n in range(word_N.size):
+        count_PK[word_N[n], topic_N[n]] += 1
 
 
 @compiled

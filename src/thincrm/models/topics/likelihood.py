@@ -110,7 +110,7 @@ class TopicLikelihood:
         """Return the draw to keep of a state."""
         return keep(problem, state, chain, sweep)
 
-    def draw_bytes(self, problem: TopicProblem, state: TopicState, sweep: int) -> int:
+    def draw_bytes(self, problem: TopicProblem, state: TopicState, sweep: int) -> tuple[int, int]:
         """Return how large the draw of a sweep would be."""
         return draw_bytes(problem, state, sweep)
 

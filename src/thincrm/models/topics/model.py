@@ -19,6 +19,7 @@ from thincrm.data.counts import (
     Documents,
     as_counts,
     is_text,
+    lengths_of,
     tokens,
 )
 from thincrm.data.covariates import CovariateLike, Covariates
@@ -49,7 +50,6 @@ from thincrm.models.topics.storage import TopicFiles
 from thincrm.models.topics.tables import TopicTables
 from thincrm.models.topics.text_sources import TextSource, plain_vectorizer, source_of
 from thincrm.models.topics.usage import TopicEvidence, Usage
-from thincrm.models.topics.usage_counts import DocumentTopics
 from thincrm.numerics.arrays import Float
 from thincrm.report.page import Page
 from thincrm.thinning import Always, ProbitRVM, SigmoidGP
@@ -149,7 +149,6 @@ class TopicModel(
         PoissonFactor,
     )
     stores: ClassVar[tuple[type, ...]] = (
-        DocumentTopics,
         TopicDraw,
         TopicEvidence,
         TopicGlobals,
@@ -266,16 +265,17 @@ class TopicModel(
         source = source_of(X, t, text, date, client)
         counts = self._counts(cast("Documents", X) if source is None else source, reset=True)
         t = t if source is None else source.covariate(t)
-        if counts.sum() == 0:
+        length_D = lengths_of(counts)
+        if not length_D.any():
             raise InvalidInput("X holds no words at all: nothing to learn from.")
-        empty = int((np.asarray(counts.sum(axis=1)) == 0).sum())
+        empty = int((length_D == 0).sum())
         if empty:
             warnings.warn(
                 f"{empty} document(s) are empty; they keep their place and say only that "
                 "topics were silent.",
                 stacklevel=2,
             )
-        note_long_document(np.asarray(counts.sum(axis=1)).reshape(-1))
+        note_long_document(length_D)
         self.covariates_ = self._covariates(t, counts.shape[0])
         self.seed_ = seed_of(self.random_state)
         self.counts_, self.heldout_ = hold_out(counts, heldout, self.seed_)
@@ -290,7 +290,7 @@ class TopicModel(
 
     def _chains(self) -> int:
         if isinstance(self.n_chains, str) and self.n_chains == "auto":
-            return affordable_chains(int(self.counts_.sum()))
+            return affordable_chains(int(lengths_of(self.counts_).sum()))
         return super()._chains()
 
     def _watch(self, log: RunLog) -> Watch:

@@ -71,13 +71,12 @@ class Seating(NamedTuple):
 
 def seated(shard: TopicShard, local: TopicLocal, wanted: Wanted) -> tuple[TopicLocal, Seating]:
     """Return a shard's tables of two topics, drawn given its tokens."""
-    document, topic, size = local.usage.pairs()
-    mine = (topic == wanted.pair[0]) | (topic == wanted.pair[1])
-    present_D, n_tokens = np.unique(document[mine]), int(size[mine].sum())
+    place = np.flatnonzero((local.topic == wanted.pair[0]) | (local.topic == wanted.pair[1]))
+    present_D = np.unique(np.searchsorted(shard.tokens.start, place, "right") - 1)
     row_D = level_rows(shard.row, local.level, wanted.n_levels)[present_D]
     found = _seat(
         wanted.key, present_D, shard.items, shard.tokens.start, shard.tokens.word, local.topic,
-        wanted.pair[0], wanted.pair[1], wanted.theta_2P, wanted.burstiness, n_tokens,
+        wanted.pair[0], wanted.pair[1], wanted.theta_2P, wanted.burstiness, place.size,
     )  # fmt: skip
     place_M, table_M, start_D, word_I, size_I, side_I, n_tables = found
     tables = (part[:n_tables] for part in (word_I, size_I, side_I))

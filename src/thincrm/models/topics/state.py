@@ -13,7 +13,6 @@ from thincrm.data.counts import Tokens
 from thincrm.models.topics.kernel import Corpus
 from thincrm.models.topics.levels import level_rows
 from thincrm.models.topics.usage import TopicEvidence
-from thincrm.models.topics.usage_counts import DocumentTopics
 from thincrm.numerics.arrays import Bool, Float, Int
 from thincrm.numerics.on_disk import let_go
 from thincrm.ports import Problem, State
@@ -34,7 +33,7 @@ __all__ = [
 
 _N_SHARDS = 64  # if shards are neither smaller nor larger than this:
 _SHARD_TOKENS = 2**21, 2**24
-_DOCUMENTS = 2**14  # looked at at a time
+_DOCUMENTS = 2**16  # looked at at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,6 @@ class TopicLocal(NamedTuple):
     """What belongs to the documents of a shard."""
 
     topic: np.ndarray  # N: of each token
-    usage: DocumentTopics
     level: np.ndarray | None = None  # D; None: the likelihood has no levels
 
 
@@ -116,7 +114,7 @@ def _words(documents: Tokens) -> tuple[float, Int]:
         more = _repeats(start - start[0], word)
         short, repeats = sorted([repeats, more], key=len)
         repeats[: len(short)] += short
-    let_go(documents.word)
+        let_go(documents.word)
     return float(repeats @ gammaln(np.arange(repeats.size) + 1.0)), total_P
 
 

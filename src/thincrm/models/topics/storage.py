@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from thincrm.data.counts import CountMatrix, as_counts
+from thincrm.data.counts import CountMatrix, as_counts, lengths_of
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, check_positive
 from thincrm.files.checks import need
@@ -96,7 +96,7 @@ class TopicFiles(StoredModel):
         return Frame(
             factors.levy, factors.thinning, factors.likelihood.factor, self.prepared_,
             factors.n_atoms, factors.n_background, self.counts_.shape[1],
-            np.asarray(self.counts_.sum(axis=1)).reshape(-1), self._known().trials,
+            lengths_of(self.counts_), self._known().trials,
         )  # fmt: skip
 
     def _check_draw(self, draw: Any) -> None:
@@ -118,5 +118,5 @@ def _can_be_nameless(counts: CountMatrix) -> bool:
 def _checked_counts(found: Any) -> CountMatrix:
     need(isinstance(found, sparse.csr_array) and found.dtype == np.int64, "the counts")
     counts = as_counts(found)
-    need(0 < counts.sum() < 2**62, "the counts")
+    need(0 < lengths_of(counts).sum() < 2**62, "the counts")
     return counts

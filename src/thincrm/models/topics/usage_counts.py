@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from thincrm.data.counts import Tokens
-from thincrm.models.topics.kernel import Corpus, count_usages, more_than, pack_usages
+from thincrm.models.topics.kernel import (
+    Corpus,
+    count_documents,
+    count_usages,
+    more_than,
+    pack_usages,
+)
 from thincrm.numerics.arrays import Int
 from thincrm.numerics.threads import block_ends
 
@@ -42,6 +48,13 @@ class DocumentTopics(NamedTuple):
         topic, size = np.empty(n_pairs, self.topic.dtype), np.empty(n_pairs, np.int32)
         pack_usages(start_D, *self, topic, size)
         return DocumentTopics(self.n_used, topic, size)
+
+    @classmethod
+    def of(cls, documents: Tokens, topic_N: np.ndarray, n_topics: int) -> DocumentTopics:
+        """Return the topics of documents whose tokens have given topics."""
+        room = cls.empty(documents, topic_N.dtype)
+        count_documents(documents.start, topic_N, n_topics, *room)
+        return room.packed(documents.start)
 
     @property
     def start(self) -> Int:

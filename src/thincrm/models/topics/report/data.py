@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from thincrm.data.counts import lengths_of
 from thincrm.models.curve_shapes import SHAPES
 from thincrm.models.topics.draw import similarity
 from thincrm.models.topics.report.allocation import Allocation
@@ -71,7 +72,7 @@ def topic_data(model: TopicModel, texts: object) -> dict[str, object]:
 
 def _corpus(model: TopicModel) -> dict[str, object]:
     documents, words = model.counts_.shape
-    tokens = int(model.counts_.sum())
+    tokens = int(lengths_of(model.counts_).sum())
     return {
         "tokens": tokens,
         "rows": f"{documents:,} documents",

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from thincrm.data.counts import lengths_of
 from thincrm.models.topics.report.periods import Periods
 from thincrm.models.topics.report.quotations import Passages
-from thincrm.numerics.arrays import Int
 from thincrm.report.times import shown
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def chosen_documents(
     edges = np.linspace(periods.edges[0], periods.edges[-1], n_parts + 1)[1:-1, None]
     cuts = list(model.covariates_.labels(edges)) if n_parts > 1 else None
     table = model.representative_documents(_CONSIDERED, cuts)
-    length: Int = np.asarray(model.counts_.sum(axis=1)).reshape(-1)
+    length = lengths_of(model.counts_)
     told = table["share"] * length[table["document"]]
     table = table.assign(score=table["share"] * np.log1p(told))
     table = table.sort_values("score", ascending=False, kind="stable")
