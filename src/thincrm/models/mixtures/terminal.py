@@ -30,6 +30,10 @@ _ENTRIES = 4
 _LEVEL = 0.9
 
 
+def _short(value: float) -> str:
+    return f"{value:.3g}" if abs(value) < 1000.0 else f"{value:,.0f}"
+
+
 class MixtureTerminal(ModelTerminal[MixtureModel]):
     """How a mixture is shown and used."""
 
@@ -43,7 +47,7 @@ class MixtureTerminal(ModelTerminal[MixtureModel]):
         for cluster, share_T in enumerate(share_LT[:MOST_ATOMS]):
             unlike = ((entries[cluster] - centre) / spread).abs().sort_values(ascending=False)
             top = unlike.index[:_ENTRIES]
-            said = " ".join(f"{name} {entries.loc[name, cluster]:.3g}" for name in top)
+            said = " ".join(f"{name} {_short(entries.loc[name, cluster])}" for name in top)
             grid.add(cluster, f"{100 * sizes[cluster]:.0f} %", share_T, said)
         return grid.table
 

@@ -106,7 +106,7 @@ runPage({
     draw: (body, shown) => cardGrid(body, clusters, (cluster, width) => clusterCard(cluster, width, shown.measure))},
   ...(data.values.length ? {values: {title: 'Values', note: 'Where new values fall, given the covariate: half of them in the dark band, nine of ten in the light one.',
     rows: valueRows, draw: drawValues, choices: {column: ['Column', named(data.values)]}}} : {}),
-  ...(data.places.length ? {map: {title: 'Map', note: 'The likeliest cluster of a new row at every place; the paler, the less sure.',
+  ...(data.places.length ? {map: {title: 'Map', note: `The likeliest cluster of a new row at every place; the paler, the less sure. Across: ${data.covariates[0]}; up: ${data.covariates[1]}.`,
     rows: () => [[...data.covariates, 'cluster', 'share'], ...data.places], draw: drawMap}} : {}),
   partition: {title: 'Partition', note: 'How sure the clusters are.', draw: drawPartition,
     rows: () => [['row', 'cluster', ...data.partition.rows], ...data.partition.similar.map((line, i) => [data.partition.rows[i], data.partition.labels[i], ...line])]},
