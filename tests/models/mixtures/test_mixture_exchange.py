@@ -11,6 +11,7 @@ import thincrm as tc
 from thincrm import plots
 from thincrm.cli import app
 from thincrm.models.mixtures import export
+from thincrm.models.mixtures.columns import found_kinds
 from thincrm.models.mixtures.mixed import MixedClusters
 from thincrm.models.mixtures.regression import RegressionClusters
 
@@ -78,6 +79,14 @@ def test_whole_numbers_of_few_values_are_categories():
     model = small(n_sweeps=2, n_draws=1).fit(table, t=np.arange(200) % 5)
     assert model.layout_.kinds == ("category", "number")
     assert small(n_sweeps=2, n_draws=1).fit(table[:50], t=T[:50]).layout_.kinds[0] == "number"
+
+
+def test_large_whole_numbers_are_no_counts():
+    """The spread of a diameter in miles is not the root of its mean."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"visits": rng.poisson(3.0, 99), "miles": rng.integers(0, 400, 99)})
+    table.iloc[0] = 0
+    assert found_kinds(table) == ["count", "number"]
 
 
 def test_reproduce_in_small(tmp_path):

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from mixture_world import World, block, functionals, many
 
 from thincrm.levy import GeneralizedGammaProcess
+from thincrm.models.mixtures import curves
 from thincrm.models.mixtures.curves import renew_curves
 from thincrm.models.mixtures.exchange import exchange
 from thincrm.models.mixtures.gaussian import GaussianClusters
@@ -94,3 +96,20 @@ def test_new_curves_without_the_masses_are_rejected():
         return renew_curves(rng, problem, state, lambda fit, evidence: fit)
 
     assert_rejected(stays(WORLDS["bump, weighted, no background"], move, 600))
+
+
+class NoPrior(Bump):
+    """A bump that does not say how likely x is."""
+
+    def log_prob(self, x, prepared):
+        return np.zeros(len(x.log_length))
+
+
+@pytest.mark.parametrize("thinning", [Bump, NoPrior])
+def test_near_curves_need_their_prior(thinning, monkeypatch):
+    """Many steps: the draws from the prior before them put right what a few do wrong."""
+    monkeypatch.setattr(curves, "_STEPS", 60)
+    world = WORLDS["bump, weighted, no background"]
+    world = replace(world, thinning=thinning(length=(0.4, 0.5), height=0.9))
+    judge = assert_passed if thinning is Bump else assert_rejected
+    judge(stays(world, renew_curves, 300, 2))

@@ -30,6 +30,7 @@ MixedTable: TypeAlias = TableLike | pd.Series  # numbers, counts, categories: ro
 
 KINDS = ("number", "count", "category")
 _MOST_LEVELS = 1000
+_SMALL_COUNTS = 10.0  # on average
 _FEW_VALUES, _OFTEN = 8, 20  # whole numbers that are names: how many, and rows of each
 
 
@@ -62,7 +63,9 @@ def found_kinds(table: MixedTable) -> list[str]:
     """Return the kind of every column of a data frame; an array holds numbers.
 
     Categories: text, True and False, pandas' categories, and whole numbers that are few and come
-    again and again (a normal law would be a spike at each). Counts: whole numbers from 0 on.
+    again and again (a normal law would be a spike at each). Counts: whole numbers from 0 on, small
+    ones: the spread of large ones is seldom the root of their mean, and Poisson clusters would have
+    to make up for it in dozens.
     """
     if not isinstance(table, pd.DataFrame):
         return []
@@ -81,7 +84,7 @@ def _kind(column: pd.Series[Any]) -> str:
     value = column.to_numpy(float, na_value=np.nan)
     value = value[np.isfinite(value)]
     whole = value.size and (value == np.round(value)).all()
-    if whole and value.min() == 0 and value.max() > 1:
+    if whole and value.min() == 0 and value.max() > 1 and value.mean() <= _SMALL_COUNTS:
         return "count"
     n_values = np.unique(value).size
     few = whole and 2 < n_values <= _FEW_VALUES and value.size >= _OFTEN * n_values

@@ -8,7 +8,7 @@ With Q = diag(κ) + Z'Z, β = Q^-1 Z'y, b the cluster's rate and h = 1 + z'Q^-1 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,18 +23,32 @@ __all__ = ["reseat_lines"]
 _LOG_TAU = math.log(2.0 * math.pi)
 
 
+class Solved(NamedTuple):
+    """What the rows of clusters say so far: changed only where a row comes or goes."""
+
+    root_KJJ: np.ndarray  # R, Q = R'R, above the diagonal
+    y_KJ: np.ndarray  # R^-T Z'y
+    rate_K: np.ndarray  # b
+
+
+@compiled
+def _solve(stats: RegressionStats, k: int, hyper: Any, now: Solved) -> None:
+    now.rate_K[k] = hyper.rate + 0.5 * solved(
+        hyper.tightness, stats, k, now.root_KJJ[k], now.y_KJ[k]
+    )
+
+
 @compiled
 def _log_line(
-    rows: RegressionRows, n: int, stats: RegressionStats, k: int, hyper: Any, shape: float,
-    gamma_C: np.ndarray, root_JJ: np.ndarray, y_J: np.ndarray, z_J: np.ndarray,
+    rows: RegressionRows, n: int, number: int, now: Solved, k: int, shape: float,
+    gamma_C: np.ndarray, z_J: np.ndarray,
 ) -> float:  # fmt: skip
-    """Return log p(y_n | rows of k); gamma_C holds log Γ(shape + i / 2)."""
-    y, number = rows.low[n], int(stats.number[k])
+    """Return log p(y_n | the rows of k, so many); gamma_C holds log Γ(shape + i / 2)."""
+    y, rate, y_J = rows.low[n], now.rate_K[k], now.y_KJ[k]
     if y == -np.inf:
         return 0.0
-    rate = hyper.rate + 0.5 * solved(hyper.tightness, stats, k, root_JJ, y_J)
     z_J[:] = rows.column[n]
-    solve_transposed(root_JJ, z_J)
+    solve_transposed(now.root_KJJ[k], z_J)
     height, gap = 1.0, y
     for j in range(z_J.size):
         height += z_J[j] * z_J[j]
@@ -63,14 +77,24 @@ def reseat_lines(
     shape: float, gamma_C: np.ndarray, none: RegressionStats,
 ) -> None:  # fmt: skip
     """Let rows choose; `none` are the statistics of one cluster without rows."""
-    log_K, scratch_K = np.empty(seats.count_K.size), np.empty(seats.count_K.size)
-    size = rows.column.shape[1]
-    root_JJ, y_J, z_J = np.empty((size, size)), np.empty(size), np.empty(size)
+    n_clusters, size = seats.count_K.size, rows.column.shape[1]
+    log_K, scratch_K, z_J = np.empty(n_clusters), np.empty(n_clusters), np.empty(size)
+    now = Solved(
+        np.empty((n_clusters, size, size)), np.empty((n_clusters, size)), np.empty(n_clusters)
+    )
+    new = Solved(np.empty((1, size, size)), np.empty((1, size)), np.empty(1))
+    _solve(none, 0, hyper, new)
+    for k in range(n_clusters):
+        _solve(stats, k, hyper, now)
     for n in seats.order_R:
-        state = new_stream(key, n)
-        _move(rows, n, stats, leave(seats, n), -1.0)
-        for k in range(log_K.size):
+        state, old = new_stream(key, n), leave(seats, n)
+        _move(rows, n, stats, old, -1.0)
+        _solve(stats, old, hyper, now)
+        for k in range(n_clusters):
             if seats.count_K[k] > 0 and needs_density(seats, n, k):
-                log_K[k] = _log_line(rows, n, stats, k, hyper, shape, gamma_C, root_JJ, y_J, z_J)
-        empty = _log_line(rows, n, none, 0, hyper, shape, gamma_C, root_JJ, y_J, z_J)
-        _move(rows, n, stats, sit(state, seats, n, log_K, empty, scratch_K), 1.0)
+                number = int(stats.number[k])
+                log_K[k] = _log_line(rows, n, number, now, k, shape, gamma_C, z_J)
+        empty = _log_line(rows, n, 0, new, 0, shape, gamma_C, z_J)
+        k = sit(state, seats, n, log_K, empty, scratch_K)
+        _move(rows, n, stats, k, 1.0)
+        _solve(stats, k, hyper, now)

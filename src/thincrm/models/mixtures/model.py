@@ -82,7 +82,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         The law inside clusters. Of RegressionClusters() the response is the first column of the
         table; lines are in the other columns or, if there are none, in t. None: by the columns of
         a data frame, and said. With censored responses it is RegressionClusters(). Categories
-        (text, True and False) and counts (whole numbers from 0 on) are mixed; one column of
+        (text, True and False) and counts (small whole numbers from 0 on) are mixed; one column of
         numbers has lines in t, if there is a t; other numbers are normal, with full covariances
         where there are at most 8 columns and else independent ones.
     gates : {"weighted", "shared", "observation"}

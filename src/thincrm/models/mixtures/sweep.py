@@ -33,16 +33,18 @@ LEAST_MASS = 0.05  # its lower end: a gamma variable of a smaller shape underflo
 def explore(rng: np.random.Generator, problem: MixtureProblem, state: MixtureState) -> MixtureState:
     """Move whole clusters, and rows with clusters integrated out: a few times where rows are few.
 
-    Where rows are many, a split or merge and an exchange are tried every other time each.
+    Where rows are many, every other sweep has one move of whole clusters or of curves.
     """
-    n_tries = int(np.clip(_SMALL // int(problem.trials.sum()), 1, _MOST_TRIES))
-    both = n_tries > 1 or not problem.thinning.varies
-    swap = problem.thinning.varies and (both or rng.random() < 0.5)
+    varies = problem.thinning.varies
+    n_tries = min(_SMALL // int(problem.trials.sum()), _MOST_TRIES)
+    if n_tries <= 1:
+        moves = (split_or_merge, exchange, renew_curves) if varies else (split_or_merge,)
+        chosen = int(rng.integers(2 * len(moves)))
+        return moves[chosen](rng, problem, state) if chosen < len(moves) else state
     for _ in range(n_tries):
-        if both or not swap:
-            state = split_or_merge(rng, problem, state)
+        state = split_or_merge(rng, problem, state)
         state = reseat(rng, problem, renew_curves(rng, problem, state))
-    return exchange(rng, problem, state) if swap else state
+    return exchange(rng, problem, state) if varies else state
 
 
 def redraw_masses(

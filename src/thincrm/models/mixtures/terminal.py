@@ -33,6 +33,10 @@ _LEVEL = 0.9
 _ASSIGNED = ("cluster", "probability", "log_density")
 
 
+def _short(value: float) -> str:
+    return f"{value:.3g}" if abs(value) < 1000.0 else f"{value:,.0f}"
+
+
 class MixtureTerminal(ModelTerminal[MixtureModel]):
     """How a mixture is shown and used."""
 
@@ -48,7 +52,7 @@ class MixtureTerminal(ModelTerminal[MixtureModel]):
         for cluster, share_T in enumerate(share_LT[:MOST_ATOMS]):
             unlike = ((entries[cluster] - centre) / spread).abs().sort_values(ascending=False)
             top = unlike.index[:_ENTRIES]
-            said = " ".join(f"{names[e]} {entries.loc[e, cluster]:.3g}" for e in top)
+            said = " ".join(f"{names[e]} {_short(entries.loc[e, cluster])}" for e in top)
             grid.add(cluster, f"{100 * sizes[cluster]:.0f} %", share_T, said)
         return grid.table
 

@@ -3,7 +3,7 @@ const clusters = data.clusters.map((raw, id) => ({...raw, id,
   ...(raw.share_at ? {share_at: unpack(raw.share_at), open_at: unpack(raw.open_at)} : {})}));
 const MEASURES = {share_at: 'Share of new rows', open_at: 'Probability of being open'};
 const ENTRIES_SHOWN = 10;
-const number = (x) => (x === null ? '' : x && Math.abs(x) < 1e-3 ? x.toExponential(0) : String(Number(x.toPrecision(3)))).replaceAll('-', '−');
+const number = (x) => (x === null ? '' : x && Math.abs(x) < 1e-3 ? x.toExponential(0) : String(Number(x.toPrecision(Math.abs(x) < 100 ? 3 : 4)))).replaceAll('-', '−');
 const UNSURE = 'It is not known where these rows belong: they are together in no draw. Below is what the clusters are like that they are in.';
 const clusterColour = (id) => d3.piecewise(d3.interpolateRgb, ramp())(clusters.length > 1 ? id / (clusters.length - 1) : 0.5);
 
@@ -106,7 +106,7 @@ runPage({
     draw: (body, shown) => cardGrid(body, clusters, (cluster, width) => clusterCard(cluster, width, shown.measure))},
   ...(data.values.length ? {values: {title: 'Values', note: 'Where new values fall, given the covariate: half of them in the dark band, nine of ten in the light one.',
     rows: valueRows, draw: drawValues, choices: {column: ['Column', named(data.values)]}}} : {}),
-  ...(data.places.length ? {map: {title: 'Map', note: 'The likeliest cluster of a new row at every place; the paler, the less sure.',
+  ...(data.places.length ? {map: {title: 'Map', note: `The likeliest cluster of a new row at every place; the paler, the less sure. Across: ${data.covariates[0]}; up: ${data.covariates[1]}.`,
     rows: () => [[...data.covariates, 'cluster', 'share'], ...data.places], draw: drawMap}} : {}),
   partition: {title: 'Partition', note: 'How sure the clusters are.', draw: drawPartition,
     rows: () => [['row', 'cluster', ...data.partition.rows], ...data.partition.similar.map((line, i) => [data.partition.rows[i], data.partition.labels[i], ...line])]},
