@@ -53,7 +53,7 @@ def read_large(
     with folder.reading(name, size, exactly=size) as (stream, _):
         if stream.read(len(header)) != header:
             raise DamagedFile(f"{path} does not have the arrays that are declared.")
-        pieces = _Pieces(stream, hashlib.sha256(header))
+        pieces = _Pieces(stream, header)
         found = {key: pieces.array(kind, shape) for key, (kind, *shape) in tensors.items()}
     if pieces.digest.hexdigest() != sha256:
         raise DamagedFile(f"{path} was changed or damaged: its checksum does not fit.")
@@ -63,8 +63,8 @@ def read_large(
 class _Pieces:
     """The rest of a file, array after array."""
 
-    def __init__(self, stream: BinaryIO, digest: Any) -> None:
-        self._stream, self.digest = stream, digest
+    def __init__(self, stream: BinaryIO, header: bytes) -> None:
+        self._stream, self.digest = stream, hashlib.sha256(header)
 
     def array(self, kind: str, shape: list[int]) -> np.ndarray:
         """Return the next array."""

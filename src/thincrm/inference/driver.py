@@ -22,7 +22,7 @@ from thincrm.inference.truncation import truncation_binds
 from thincrm.numerics.streams import sweep_generator
 from thincrm.numerics.threads import one_blas_thread
 from thincrm.numerics.waiting import can_start_threads
-from thincrm.ports import Grows, Problem, State, Tidies
+from thincrm.ports import Grows, Problem, State
 
 if TYPE_CHECKING:
     from thincrm.inference.diagnostics import KeptDraw
@@ -211,8 +211,6 @@ def run_chain(
         rng = sweep_generator(seed, chain, number)
         for update in likelihood.updates:
             state = update(rng, problem, state)
-        if schedule.tidies(number) and isinstance(likelihood, Tidies):
-            state = likelihood.tidy(sweep_generator(seed, chain, number, 2), problem, state)
         numbers = likelihood.summary(problem, state)
         draw = likelihood.keep(problem, state, chain, number) if schedule.keeps(number) else None
         full = numbers[f"n_{schedule.atoms}"] > _FULL * problem.n_atoms

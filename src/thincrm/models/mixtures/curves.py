@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from scipy.special import expit, log_expit
@@ -28,8 +28,11 @@ from thincrm.models.mixtures.state import MixtureProblem, MixtureState
 from thincrm.numerics.arrays import Float, Int
 from thincrm.ports import MassEvidence
 from thincrm.thinning import Bump
+from thincrm.thinning.bump import BumpState
 
 __all__ = ["Chances", "renew_curves"]
+
+X = TypeVar("X", bound="tuple[np.ndarray, ...]")
 
 _CELLS, _MOST, _LEAST = 100_000, 32, 2  # curves times covariates; candidates of a cluster
 _STEPS, _LEAST_SCALE = 8, -3.0  # near ones; log10 of s
@@ -72,7 +75,7 @@ class _Curves:
         self.clock_T = state.evidence.pace * state.evidence.clock
         self.count_TU = state.evidence.counts[:, problem.n_background + used].astype(float)
 
-    def far(self, rng: np.random.Generator, x: Any) -> Any:
+    def far(self, rng: np.random.Generator, x: X) -> X:
         """Return for every cluster its x, or one of several draws from H."""
         n_times, n_used = self.count_TU.shape
         size = int(np.clip(_CELLS // (n_times * n_used), _LEAST, _MOST))
@@ -81,9 +84,10 @@ class _Curves:
         for field, now in zip(several, x, strict=True):
             field[first] = now
         log_w_UM = self._log_w(several)
-        return take_rows(several, first + (log_w_UM + rng.gumbel(size=log_w_UM.shape)).argmax(1))
+        chosen = first + (log_w_UM + rng.gumbel(size=log_w_UM.shape)).argmax(1)
+        return type(x)(*take_rows(several, chosen))
 
-    def near(self, rng: np.random.Generator, thinning: Bump, x: Any) -> Any:
+    def near(self, rng: np.random.Generator, thinning: Bump, x: BumpState) -> BumpState:
         """Return every x after a few steps x + s (a - b)."""
         prepared, n_used = self.problem.prepared, len(x[0])
         now_U = self._log_w(x)[:, 0] + thinning.log_prob(x, prepared)
@@ -99,7 +103,7 @@ class _Curves:
                 field[taken_U] = values[taken_U]
         return x
 
-    def _log_w(self, x: Any) -> Float:
+    def _log_w(self, x: tuple[np.ndarray, ...]) -> Float:
         """Return (U, M) log w; the candidates of a cluster are side by side."""
         n_used = self.count_TU.shape[1]
         log_odds_TC = self.problem.thinning.log_odds(x, self.problem.prepared)

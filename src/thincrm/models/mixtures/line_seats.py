@@ -8,7 +8,7 @@ With Q = diag(κ) + Z'Z, β = Q^-1 Z'y, b the cluster's rate and h = 1 + z'Q^-1 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from thincrm.models.mixtures.seats import Seats, leave, needs_density, sit
 from thincrm.numerics.cholesky import solve_transposed
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.streams import new_stream
+
+if TYPE_CHECKING:
+    from thincrm.models.mixtures.regression import RegressionHyper
 
 __all__ = ["reseat_lines"]
 
@@ -32,7 +35,7 @@ class Solved(NamedTuple):
 
 
 @compiled
-def _solve(stats: RegressionStats, k: int, hyper: Any, now: Solved) -> None:
+def _solve(stats: RegressionStats, k: int, hyper: RegressionHyper, now: Solved) -> None:
     now.rate_K[k] = hyper.rate + 0.5 * solved(
         hyper.tightness, stats, k, now.root_KJJ[k], now.y_KJ[k]
     )
@@ -73,8 +76,8 @@ def _move(rows: RegressionRows, n: int, stats: RegressionStats, k: int, sign: fl
 
 @compiled
 def reseat_lines(
-    key: np.uint64, rows: RegressionRows, seats: Seats, stats: RegressionStats, hyper: Any,
-    shape: float, gamma_C: np.ndarray, none: RegressionStats,
+    key: np.uint64, rows: RegressionRows, seats: Seats, stats: RegressionStats,
+    hyper: RegressionHyper, shape: float, gamma_C: np.ndarray, none: RegressionStats,
 ) -> None:  # fmt: skip
     """Let rows choose; `none` are the statistics of one cluster without rows."""
     n_clusters, size = seats.count_K.size, rows.column.shape[1]
