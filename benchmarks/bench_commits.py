@@ -82,8 +82,8 @@ class Clock:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 tc.TopicModel(
-                    max_topics=n_topics, n_sweeps=n_sweeps, n_draws=1, random_state=0,
-                    n_threads=1, quiet=True,
+                    max_topics=n_topics, n_sweeps=n_sweeps, n_draws=1, n_chains=1,
+                    random_state=0, n_threads=1, quiet=True,
                 ).fit(counts, t=t)  # fmt: skip
         finally:
             driver.sweep_generator, TopicLikelihood.start = made, begin

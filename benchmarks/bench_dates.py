@@ -92,7 +92,13 @@ def compare(make, data: Path, split: int, sweeps: int) -> dict[str, dict]:
     rest = np.setdiff1d(np.arange(len(when)), held)
     truth = when[held]
     model = TopicModel(
-        max_topics=300, n_sweeps=sweeps, n_draws=20, random_state=split, n_threads=1, quiet=True
+        max_topics=300,
+        n_sweeps=sweeps,
+        n_draws=20,
+        n_chains=1,
+        random_state=split,
+        n_threads=1,
+        quiet=True,
     ).fit(counts[rest], t=when[rest])
     known = model.covariates_
     times = known.rows[:, 0]

@@ -42,6 +42,7 @@ def fit(counts, t, n_sweeps: int, **settings) -> tc.TopicModel:
         return tc.TopicModel(
             max_topics=TOPICS,
             n_sweeps=n_sweeps,
+            n_chains=1,
             random_state=0,
             n_threads=1,
             quiet=True,

@@ -12,6 +12,16 @@ COMMANDS = {"quick": "make quick", "joint": "make test", "slow": "make slow"}
 left_out = pytest.StashKey[Counter[str]]()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def one_chain():
+    """Topic models have one chain in tests that do not ask for more: time."""
+    from thincrm.models.topics.model import TopicModel
+
+    defaults = TopicModel.__init__.__kwdefaults__
+    assert defaults["n_chains"] == "auto"
+    defaults["n_chains"] = 1
+
+
 def pytest_configure(config):
     config.stash[left_out] = Counter()
 

@@ -43,6 +43,7 @@ def guesses(
         max_topics=settings.max_topics,
         detail="fine",
         n_sweeps=settings.sweeps,
+        n_chains=1,
         random_state=seed,
     ).fit(train.counts, t=train.decades)
     chance = model.predict_time(
@@ -97,6 +98,7 @@ def _log_likelihood(train: Corpus, test: Corpus, settings: Settings, seed: int) 
         max_topics=max(2, settings.max_topics // _SHARE),
         detail="fine",
         n_sweeps=settings.sweeps,
+        n_chains=1,
         n_draws=_STATIC_DRAWS,
         random_state=seed,
         quiet=True,

@@ -92,6 +92,7 @@ def _scores(corpus: Corpus, settings: Settings, seed: int) -> Iterator[tuple[str
             detail="fine",
             n_sweeps=settings.sweeps,
             n_draws=N_DRAWS,
+            n_chains=1,
             random_state=seed,
         ).fit(train, t=corpus.decades)
         found = model.perplexity(heldout)

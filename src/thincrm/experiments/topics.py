@@ -54,11 +54,12 @@ def run(settings: Settings) -> TopicResults:
         max_topics=settings.max_topics,
         detail="fine",
         n_sweeps=settings.sweeps,
+        n_chains=1,
         random_state=settings.seed,
     ).fit(corpus.counts, t=corpus.years)
     curves = model.activation()
     chosen = choose_topics(curves)
-    words = model.topics(N_WORDS).merge(chosen, on="topic")
+    words = model.topics(N_WORDS, order="probability").merge(chosen, on="topic")
     words["word"] = corpus.vocabulary[words["word"]]
     curves = curves.merge(chosen, on="topic")
     return TopicResults(_by_period(words), _by_period(curves), corpus.size)

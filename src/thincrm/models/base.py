@@ -79,7 +79,7 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
 
     n_sweeps: int | Literal["auto"]
     n_draws: int
-    n_chains: int
+    n_chains: int | Literal["auto"]
     random_state: RandomState
     n_threads: int | None
     learn: bool
@@ -155,13 +155,17 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
         return Schedule(
             first,
             check_count("n_draws", self.n_draws),
-            check_count("n_chains", self.n_chains),
+            self._chains(),
             self.seed_,
             self.atoms,
             getattr(self, f"max_{self.atoms}") == "grow",
             bool(self.quiet),
             length,
         )
+
+    def _chains(self) -> int:
+        """Return how many chains there are; a model may choose, given its data."""
+        return check_count("n_chains", self.n_chains)
 
     def _covariates(self, t: CovariateLike | None, n_rows: int) -> Covariates:
         given, varies = t is not None, getattr(self.thinning, "varies", True)

@@ -62,7 +62,7 @@ def check_params(params: Any, likelihoods: Sequence[type]) -> dict[str, Any]:
             need(-(2**31) < value < 2**62, name)
     for name in ("n_sweeps", "n_draws", "n_chains"):
         value = params.get(name)
-        auto = name == "n_sweeps" and value == "auto"
+        auto = name in ("n_sweeps", "n_chains") and value == "auto"
         need(auto or (isinstance(value, int) and 0 < value < 2**31), name)
     threads = params.get("n_threads")
     need(threads is None or (isinstance(threads, int) and 0 < threads < 2**16), "n_threads")

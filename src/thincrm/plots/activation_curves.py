@@ -149,7 +149,7 @@ def _checked(table: pd.DataFrame) -> tuple[str, np.ndarray]:
 
 
 def names_of(model: Any, what: str, chosen: Sequence[Any], n_words: int = 3) -> list[str]:
-    """Return names: a number, and a topic's likeliest words where the model is at hand."""
+    """Return names: a number, and a topic's first words where the model is at hand."""
     if what != "topic" or isinstance(model, pd.DataFrame):
         return [f"{what} {one}" for one in chosen]
     words = model.topics(n_words).groupby("topic")["word"]

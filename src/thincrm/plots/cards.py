@@ -43,7 +43,7 @@ def topic_cards(
     n_words: int = 8,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a card for each topic: its likeliest words with bands, and when it is open.
+    """Draw a card for each topic: its most relevant words with bands, and when it is open.
 
     topics: which; None: the six largest. The cards are the `child_axes` of the axes returned.
     """

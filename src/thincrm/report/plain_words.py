@@ -47,11 +47,12 @@ def factor_rows(factors: Mapping[str, Factor], noun: str) -> Rows:
     ]
 
 
-def run_rows(n_sweeps: int, n_draws: int, n_chains: int, seed: int) -> Rows:
+def run_rows(n_sweeps: int, draws: Sequence[KeptDraw], seed: int) -> Rows:
     """Return how the chains were run: name, value, and a sentence."""
+    n_chains = len({draw.chain for draw in draws})
     return [
         ["Sweeps", f"{n_sweeps:,}", "Of each chain; the first third is warm-up."],
-        ["Draws kept", f"{n_draws:,}", "Of all chains; every band comes from them."],
+        ["Draws kept", f"{len(draws):,}", "Of all chains; every band comes from them."],
         ["Chains", str(n_chains), "Independent runs from different starts."],
         *origin_rows(seed),
     ]

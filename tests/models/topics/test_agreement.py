@@ -6,7 +6,6 @@ from test_consensus import CHAINS, DRAWS, SEEN, tables_of
 
 from thincrm.inference.diagnostics import Verdict
 from thincrm.models.topics.agreement import ENOUGH, judge_topics
-from thincrm.models.topics.consensus import Consensus
 from thincrm.models.topics.model import TopicModel
 
 NO = Verdict("The chains disagree.", rhat=2.0, worth=5)
@@ -27,7 +26,7 @@ def test_a_yes_says_what_share_of_the_words_the_chains_agree_on():
     """Topics 0, 1 and 2 are in three chains of four or more, the others in fewer."""
     held = share_in({0, 1, 2})
     assert held > ENOUGH
-    found = judge_topics(NO, Consensus(tables_of()))
+    found = judge_topics(NO, tables_of().consensus(0.7))
     assert found.ok
     assert found.enough
     assert f"on 3 topics, which hold {held:.0%} of the words" in found
@@ -37,16 +36,16 @@ def test_a_yes_says_what_share_of_the_words_the_chains_agree_on():
 
 @pytest.mark.parametrize("verdict", [YES, Verdict("Too few draws to judge.")])
 def test_a_yes_stays_one_and_too_few_draws_stay_too_few(verdict):
-    assert judge_topics(verdict, Consensus(tables_of())) is verdict
+    assert judge_topics(verdict, tables_of().consensus(0.7)) is verdict
 
 
 def test_two_chains_are_too_few_to_say_what_comes_back():
-    assert judge_topics(NO, Consensus(tables_of(DRAWS[6:]))) is NO
+    assert judge_topics(NO, tables_of(DRAWS[6:]).consensus(0.7)) is NO
 
 
 def test_a_no_says_how_much_comes_back():
     """No two draws have the same words, so that nothing comes back if words must be the same."""
-    consensus = Consensus(tables_of(DRAWS[3:]), similarity=1.0 - 1e-12)
+    consensus = tables_of(DRAWS[3:]).consensus(1.0 - 1e-12)
     found = judge_topics(NO, consensus)
     assert not found.ok
     assert not found.enough

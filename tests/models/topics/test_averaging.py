@@ -69,7 +69,7 @@ def test_shares_of_new_documents_are_averaged_over_draws(fitted, monkeypatch):
     assert [draw.sweep for draw, _ in seen] == [fitted.draws_[i].sweep for i in places]
     expected = np.zeros(found.shape)
     for i, (_, rate) in zip(places, seen, strict=True):
-        for topic, k in enumerate(fitted._tables.matches[i]):
+        for topic, k in enumerate(fitted._tables.found[i]):
             if k >= 0:
                 expected[:, topic] += rate[:, k]
     np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True))

@@ -6,9 +6,9 @@ import pytest
 from made_up_draws import made_up
 from scipy.special import expit
 
+from thincrm import load, resume
 from thincrm.data.covariates import covariates
 from thincrm.errors import InvalidInput
-from thincrm.models.topics.consensus import Consensus
 from thincrm.models.topics.model import TopicModel
 from thincrm.models.topics.tables import TopicTables
 
@@ -44,7 +44,7 @@ def plain(n_chains):
 
 @pytest.mark.parametrize("n_chains", [4, 3, 2])
 def test_topics_are_found_where_they_are(n_chains):
-    consensus = Consensus(tables_of(DRAWS[12 - 3 * n_chains :]))
+    consensus = tables_of(DRAWS[12 - 3 * n_chains :]).consensus(0.7)
     table, expected = consensus.table(), plain(n_chains)
     assert list(table.columns) == ["chains", "draws", "firm", "share"]
     assert table.index.name == "topic"
@@ -56,7 +56,7 @@ def test_topics_are_found_where_they_are(n_chains):
 
 def test_shares_are_those_of_draws_that_have_the_topic():
     """Topic 2 is not in the last draw of its third chain, so not in that chain."""
-    consensus = Consensus(tables_of())
+    consensus = tables_of().consensus(0.7)
     order = np.argsort(-DRAWS[-1].tokens, kind="stable")
     for k, topic in enumerate(np.array(CHAINS[-1][-1])[order]):
         share = []
@@ -68,7 +68,7 @@ def test_shares_are_those_of_draws_that_have_the_topic():
 
 
 def test_one_chain_is_judged_by_its_draws():
-    table = Consensus(tables_of(DRAWS[9:])).table()
+    table = tables_of(DRAWS[9:]).consensus(0.7).table()
     assert (table["chains"] == 1.0).all()
     assert sorted(table["draws"]) == pytest.approx([2 / 3, 1.0, 1.0, 1.0, 1.0])
     assert list(table["firm"]) == list(table["draws"] >= 0.75)
@@ -83,17 +83,17 @@ def test_a_chain_has_the_mean_of_its_draws():
         made_up([0, 1], 2, 1, 0, words_of=WORDS_OF), made_up([0, 1], 3, 1, 1, words_of=WORDS_OF),
     ]  # fmt: skip
     tables = tables_of(draws)
-    place = list(tables.order).index(0)
+    place = list(tables.found[-1]).index(0)
     theta = [draw.theta[:, 0].astype(float) for draw in draws]
     mean, own = theta[0] + theta[1], theta[2] + theta[3]
     cosine = mean @ own / np.linalg.norm(mean) / np.linalg.norm(own)
     assert 0.7 < cosine < 0.99
     for similarity, found in ((cosine - 0.005, 1.0), (cosine + 0.005, 0.5)):
-        assert Consensus(tables, similarity).table().loc[place, "chains"] == found
+        assert tables.consensus(similarity).table().loc[place, "chains"] == found
 
 
 def test_what_diagnostics_compare_of_firm_topics():
-    consensus = Consensus(tables_of())
+    consensus = tables_of().consensus(0.7)
     found = consensus.quantities(2)
     firm = np.flatnonzero(consensus.firm())
     assert list(found["n_firm_topics"]) == [
@@ -136,8 +136,48 @@ def test_a_fitted_model_says_which_topics_come_back(fitted):
     assert any(name.startswith("topic_share[") for name in fitted.diagnostics().index)
 
 
+def assert_contract(model):
+    """One row a topic with the labels of all tables, shares in 0..1, and a verdict to read."""
+    table = model.reliability()
+    assert list(table.columns) == ["chains", "draws", "firm", "share"]
+    assert table.index.name == "topic"
+    assert list(table.index) == list(range(len(table)))
+    for other in (model.topics()["topic"], model.activation()["topic"], model.groups().index):
+        assert set(other) == set(table.index)
+    assert len(model.shapes()) == len(model.first_active()) == len(table)
+    assert table["firm"].dtype == bool
+    assert table[["chains", "draws", "share"]].stack().between(0, 1).all()
+    verdict = model.verdict()
+    assert verdict.endswith(".")
+    assert verdict.ok in (True, False)
+
+
+def test_the_contract_holds_after_load_and_resume(fitted, tmp_path):
+    assert_contract(fitted)
+    fitted.save(tmp_path / "model")
+    pd.testing.assert_frame_equal(load(tmp_path / "model").reliability(), fitted.reliability())
+    assert load(tmp_path / "model").verdict() == fitted.verdict()
+    out = tmp_path / "run"
+    model = TopicModel(max_topics=6, n_sweeps=12, n_chains=2, random_state=0, quiet=True)
+    model.fit(fitted.counts_, t=fitted.covariates_, out=out)
+    longer = resume(out, n_sweeps=20)
+    assert longer.n_sweeps_ == 20
+    assert_contract(longer)
+
+
+@pytest.mark.filterwarnings("ignore:All 1 topics are in use")
+@pytest.mark.parametrize("max_topics", [1, 6])
+def test_the_contract_holds_of_one_chain_and_of_one_topic(fitted, max_topics):
+    model = TopicModel(
+        max_topics=max_topics, n_sweeps=12, n_chains=1, random_state=0, quiet=True
+    ).fit(fitted.counts_, t=fitted.covariates_)
+    assert_contract(model)
+    assert len(model.reliability()) <= max_topics
+    assert not model.verdict().ok
+
+
 def test_words_in_another_order(fitted):
-    words = fitted.topics(12, order="relevance")
+    words = fitted.topics(12)
     assert (words.groupby("topic")["word"].nunique() == 12).all()
     seen = fitted.counts_.toarray().sum(axis=0)
     mine = words[words["topic"] == 0]
@@ -145,6 +185,16 @@ def test_words_in_another_order(fitted):
     assert score.is_monotonic_decreasing
     with pytest.raises(InvalidInput, match="order must be"):
         fitted.topics(order="size")
+
+
+def test_the_report_has_the_groups(fitted):
+    for cut in fitted.report_page().data["groups"]:
+        table = fitted.groups(cut["number"])
+        for number, group in enumerate(cut["groups"]):
+            mine = table[table["group"] == number]
+            assert group["topics"] == list(mine.index)
+            assert ", ".join(group["words"]) == mine["group_words"].iloc[0]
+            assert group["share"] == pytest.approx(mine["share"].sum(), abs=1e-5)
 
 
 def test_the_report_says_where_a_topic_was_found(fitted):
@@ -196,7 +246,7 @@ def test_the_last_draw_has_every_topic_of_the_tables():
     draws = [*(made_up([0, 1], i, 0, i, words_of=WORDS_OF) for i in range(6)),
              made_up([0, 1], 6, 0, 6, words_of=odd)]  # fmt: skip
     tables = tables_of(draws)
-    place = list(tables.order).index(0)
-    assert not Consensus(tables).present[-1, place]
+    place = list(tables.found[-1]).index(0)
+    assert not tables.consensus(0.7).present[-1, place]
     assert np.isfinite(tables.mean_theta).all()
     assert tables.found[-1][place] == 0

@@ -56,11 +56,13 @@ def test_the_chain_is_the_same_and_some_draws_are_light(whole, light):
 def test_tables_average_over_the_draws_that_keep_documents(whole, light):
     model, _ = light
     places = with_documents(model.draws_, N_DOCUMENTS)
-    tables, expected = whole._tables, 0.0
+    tables, expected, seen = whole._tables, 0.0, 0
     for b in places:
-        share = whole.draws_[b].documents.toarray() / whole.counts_.sum(axis=1)[:, None]
-        found = tables.matches[b]
-        expected = expected + np.where(found >= 0, share[:, found], 0.0) / len(places)
+        found = tables.found[b]
+        expected = expected + np.where(found >= 0, whole.draws_[b].documents.toarray()[:, found], 0)
+        seen = seen + (found >= 0)
+    expected = expected / seen
+    expected = expected / expected.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model._tables.document_shares().toarray(), expected)
     pd.testing.assert_frame_equal(model.reliability(), whole.reliability())
     assert model.perplexity().n_draws == len(places)

@@ -246,3 +246,21 @@ def test_bands_are_quantiles_of_what_is_there():
     band = np.stack(_band(values, 0.8))
     np.testing.assert_allclose(band, np.nanquantile(values, [0.1, 0.9], axis=0), atol=1e-12)
     assert np.isnan(_band(np.full((3, 1), np.nan), 0.9)).all()
+
+
+def test_a_corpus_has_four_chains_or_fewer_where_one_takes_long(tmp_path, monkeypatch):
+    from thincrm import load
+    from thincrm.models.topics import chains
+
+    assert [chains.affordable_chains(n) for n in (0, 3_000_000, 3_000_001, 10**8)] == [4, 4, 2, 1]
+    X, t = np.random.default_rng(0).poisson(1.0, (20, 6)), np.arange(20) % 4
+    settings = {"n_sweeps": 6, "n_draws": 2, "n_threads": 1, "random_state": 0, "quiet": True}
+    model = TopicModel(max_topics=30, n_chains="auto", **settings).fit(X, t=t)
+    assert [draw.chain for draw in model.draws_] == [0, 0, 1, 1, 2, 2, 3, 3]
+    monkeypatch.setattr(chains, "_MOST_TOKENS", ((10, 4), (X.sum(), 2)))
+    with pytest.warns(UserWarning, match=r"2 chains: a corpus .* \(n_chains says otherwise\)"):
+        model.fit(X, t=t)
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again.n_chains == "auto"
+    assert {draw.chain for draw in again.draws_} == {0, 1}

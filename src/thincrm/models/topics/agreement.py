@@ -12,7 +12,7 @@ from thincrm.models.topics.consensus import Consensus
 
 __all__ = ["ENOUGH", "judge_topics"]
 
-ENOUGH = 0.75  # of the words, in firm topics
+ENOUGH = 0.7  # of the words, in firm topics
 _FEWEST_CHAINS = 3
 
 

@@ -147,7 +147,7 @@ def topics(
         detail=detail.value,
         n_sweeps=o.sweeps_named(sweeps),
         n_draws=draws,
-        n_chains=4 if chains is None else chains,
+        n_chains="auto" if chains is None else chains,
         random_state=seed,
         n_threads=threads,
         quiet=quiet,
@@ -164,7 +164,6 @@ def topics(
             out,
             client,
             _MINUTES if minutes is None and sweeps == "auto" else minutes,
-            fewer=chains is None,
         )
     end_of(out, complete)
 

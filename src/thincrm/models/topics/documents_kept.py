@@ -7,16 +7,18 @@ globals, does not grow with them.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from thincrm.data.counts import CountMatrix
 from thincrm.errors import check_count
 from thincrm.inference.schedule import Schedule
 from thincrm.models.topics.draw import TopicDraw
 
-__all__ = ["document_sweeps", "with_documents"]
+__all__ = ["document_sweeps", "say_kept", "with_documents"]
 
 _MOST_TOKENS = 250_000_000  # of all draws that keep documents: a gigabyte and a half
 _FEWEST = 2  # a chain's first draw, for a run that is stopped, and its last
@@ -39,6 +41,17 @@ def document_sweeps(
     found = [kept[place] for place in np.round(places).astype(int).tolist()]
     distance = kept.step * 2 ** math.ceil(math.log2(len(kept) / len(found)))
     return frozenset([*found, *_later(schedule.n_sweeps, schedule.most, distance)])
+
+
+def say_kept(schedule: Schedule, counts: CountMatrix, chosen: int | None) -> None:
+    """Say so where not all draws keep documents."""
+    n_documents, kept = counts.shape[0], schedule.kept
+    sweeps = document_sweeps(schedule, n_documents, int(counts.sum()), chosen)
+    if sweeps is not None:
+        sys.stderr.write(
+            f"{len(sweeps.intersection(kept))} of {len(kept)} draws of a chain keep the topics of "
+            f"the {n_documents:,} documents (keep_documents), the others what all have in common.\n"
+        )
 
 
 def _later(end: int, most: int, distance: int) -> Iterator[int]:

@@ -19,7 +19,7 @@ from thincrm.models.atom_tables import flat, write_tables
 from thincrm.models.topics import ldavis
 from thincrm.models.topics.agreement import judge_topics
 from thincrm.models.topics.arviz import topic_groups
-from thincrm.models.topics.consensus import SIMILARITY
+from thincrm.models.topics.chain_topics import SIMILARITY
 from thincrm.models.topics.predictions import TopicPredictions
 from thincrm.numerics.waiting import telling
 
@@ -52,7 +52,7 @@ class TopicExport(TopicPredictions, Diagnostics):
         """Return all tables, by name, but that of documents, which is as long as they are many."""
         check_is_fitted(self)
         found: dict[str, pd.DataFrame | pd.Series] = {
-            "topics": self.topics(order="relevance"),
+            "topics": self.topics(),
             "activation": self.activation(),
             "coherence": self.coherence(),
             "reliability": self.reliability(),

@@ -14,13 +14,12 @@ from thincrm.console.voice import Voice, say_skipped
 from thincrm.data.reading import Counts, is_counts
 from thincrm.data.vocabulary import count_words
 from thincrm.inference.dask_cluster import Client
+from thincrm.models.topics.chains import affordable_chains, fewer_chains
 from thincrm.models.topics.corpus import MOST_LETTERS, count_corpus, read_corpus
 from thincrm.models.topics.model import TopicModel
 from thincrm.models.topics.terminal import TopicTerminal
 
 __all__ = ["TopicSettings", "WordChoice", "fit_topics"]
-
-_CHAINS = ((3_000_000, 4), (12_000_000, 2))  # tokens at most, and chains of such a corpus
 
 
 class WordChoice(TypedDict):
@@ -42,7 +41,7 @@ class TopicSettings(TypedDict):
     detail: Literal["coarse", "medium", "fine"]
     n_sweeps: int | Literal["auto"]
     n_draws: int
-    n_chains: int
+    n_chains: int | Literal["auto"]
     random_state: int
     n_threads: int | None
     quiet: bool
@@ -59,12 +58,8 @@ def fit_topics(
     out: Path,
     client: Client | None = None,
     minutes: float | None = None,
-    fewer: bool = False,
 ) -> bool:
-    """Fit a topic model, keep it in `out`, show it; tell whether it got to its end.
-
-    fewer: there may be fewer chains where one takes long.
-    """
+    """Fit a topic model, keep it in `out`, show it; tell whether it got to its end."""
     factor = thinning_named(thinning)
     model, texts = TopicModel(thinning=factor, **settings), None
     with voice.telling(f"reading {path.name}"):
@@ -85,19 +80,12 @@ def fit_topics(
                 )
     say_skipped(voice, corpus.skipped, corpus.first_skipped)
     voice.say("{:,} documents, {:,} words.".format(*counts.counts.shape))
-    n_chains = _affordable(int(counts.counts.sum()))
-    if fewer and n_chains < model.n_chains:
-        model.n_chains = n_chains
-        voice.say(
-            f"{n_chains} chain{'s' * (n_chains > 1)}: a corpus of this size takes long "
-            "(--chains says otherwise)."
-        )
+    if model.n_chains == "auto":
+        model.n_chains = affordable_chains(int(counts.counts.sum()))
+        why = fewer_chains(model.n_chains)
+        if why is not None:
+            voice.say(why)
     place = new_run(out, corpus.reading, texts, () if texts is None else corpus.names)
     model.fit(counts, t=corpus.t, out=place, heldout=heldout, client=client, minutes=minutes)
     keep_results(model, out)
     return show_run(voice, TopicTerminal(), model, out, corpus.skipped)
-
-
-def _affordable(n_tokens: int) -> int:
-    """Return how many chains a corpus is given unasked: it depends on nothing but its size."""
-    return next((n_chains for most, n_chains in _CHAINS if n_tokens <= most), 1)

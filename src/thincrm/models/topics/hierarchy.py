@@ -5,28 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
 
-from thincrm.models.topics.draw import similarity
 from thincrm.numerics.arrays import Float, Int
 
 __all__ = ["group_topics", "groups_table"]
 
-_LIKELIEST = 5  # words that name a group
+_WORDS = 5  # that name a group
+_LIFT = 0.4  # weight of how much more a group has a word than all topics, as of a topic's words
 
 
 def group_topics(topic_PK: Float, n_groups: int) -> Int:
     """Return the (K,) group of each topic, numbered as topics come.
 
-    Average linkage: the two groups become one whose topics are nearest on average, by Hellinger's
-    distance sqrt(1 - sum_p sqrt(theta_kp theta_lp)), until n_groups are left.
+    Ward's method on the points sqrt(theta_k): the two groups become one that add the least to the
+    sum of squared Hellinger distances from the groups' means, until n_groups are left. (Average
+    linkage puts most topics of a real corpus into one group.)
     """
     n_topics = topic_PK.shape[1]
     if n_topics <= n_groups:
         return np.arange(n_topics)
-    far_KK = np.sqrt(np.maximum(1.0 - similarity(topic_PK, topic_PK), 0.0))
-    np.fill_diagonal(far_KK, 0.0)
-    tree = linkage(squareform(far_KK, checks=False), "average")
+    tree = linkage(np.sqrt(topic_PK).T, "ward")
     _, first, group_K = np.unique(
         fcluster(tree, n_groups, "maxclust"), return_index=True, return_inverse=True
     )
@@ -36,21 +34,21 @@ def group_topics(topic_PK: Float, n_groups: int) -> Int:
 def groups_table(
     topic_PK: Float, share_K: Float, vocabulary: pd.Index, n_groups: int
 ) -> pd.DataFrame:
-    """Return topic, group, share (of tokens), and the group's share and likeliest words.
+    """Return topic, group, share (of tokens), and the group's share and most relevant words.
 
-    Groups come in the order of their shares.
+    Groups come in the order of their shares. Relevance is log p(w | group) - 0.4 log p(w).
     """
     group_K = group_topics(topic_PK, n_groups)
     share_G = np.bincount(group_K, share_K)
     order = np.argsort(-share_G, kind="stable")
     group_K, share_G = np.argsort(order)[group_K], share_G[order]
+    weight_K = np.maximum(share_K, 1e-12)  # a topic that no draw has again still has words
+    common_P = topic_PK @ weight_K
     words = []
     for group in range(share_G.size):
         mine = group_K == group
-        word_P = topic_PK[:, mine] @ share_K[mine]
-        words.append(
-            " ".join(map(str, vocabulary[np.argsort(-word_P, kind="stable")[:_LIKELIEST]]))
-        )
+        score_P = np.log(topic_PK[:, mine] @ weight_K[mine]) - _LIFT * np.log(common_P)
+        words.append(", ".join(map(str, vocabulary[np.argsort(-score_P, kind="stable")[:_WORDS]])))
     table = pd.DataFrame(
         {
             "group": group_K,

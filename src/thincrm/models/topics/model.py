@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from dataclasses import replace
 from os import PathLike
@@ -34,7 +33,8 @@ from thincrm.levy import GammaProcess
 from thincrm.levy.process import LevyProcess
 from thincrm.models.base import Factors, Model, Parts
 from thincrm.models.seeds import RandomState, seed_of
-from thincrm.models.topics.documents_kept import document_sweeps, with_documents
+from thincrm.models.topics.chains import affordable_chains, fewer_chains
+from thincrm.models.topics.documents_kept import document_sweeps, say_kept, with_documents
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.export import TopicExport
 from thincrm.models.topics.factors import (
@@ -94,8 +94,9 @@ class TopicModel(
         verdict is a yes (see `fit`'s `minutes`).
     n_draws : int
         Draws kept of each chain, evenly spaced over the rest.
-    n_chains : int
-        Independent chains.
+    n_chains : int or "auto"
+        Independent chains, side by side on the cores there are. "auto": 4, which tell what topics
+        come back (`reliability`, `verdict`); 2 or 1 of a corpus so large that a chain takes long.
     n_background : int
         Topics that are always open.
     detail : "coarse", "medium" or "fine"
@@ -165,7 +166,7 @@ class TopicModel(
         max_topics: int | Literal["grow"] = 200,
         n_sweeps: int | Literal["auto"] = 600,
         n_draws: int = 100,
-        n_chains: int = 1,
+        n_chains: int | Literal["auto"] = "auto",
         n_background: int = 0,
         detail: Literal["coarse", "medium", "fine"] = "medium",
         concentration: float | None = None,
@@ -278,21 +279,19 @@ class TopicModel(
         self.covariates_ = self._covariates(t, counts.shape[0])
         self.seed_ = seed_of(self.random_state)
         self.counts_, self.heldout_ = hold_out(counts, heldout, self.seed_)
-        self._say_what_is_kept()
+        schedule = self._schedule()
+        why = fewer_chains(schedule.n_chains) if self.n_chains == "auto" else None
+        if why is not None:
+            warnings.warn(why, stacklevel=2)
+        if not self.quiet:
+            say_kept(schedule, self.counts_, self.keep_documents)
         self._start(out, client, minutes)
         return self
 
-    def _say_what_is_kept(self) -> None:
-        """Say so where not all draws keep documents."""
-        schedule, n_tokens = self._schedule(), int(self.counts_.sum())
-        n_documents = self.counts_.shape[0]
-        chosen = document_sweeps(schedule, n_documents, n_tokens, self.keep_documents)
-        if chosen is not None and not self.quiet:
-            n_full = len(chosen.intersection(schedule.kept))
-            sys.stderr.write(
-                f"{n_full} of {len(schedule.kept)} draws of a chain keep the topics of the "
-                f"{n_documents:,} documents (keep_documents), the others what all have in common.\n"
-            )
+    def _chains(self) -> int:
+        if isinstance(self.n_chains, str) and self.n_chains == "auto":
+            return affordable_chains(int(self.counts_.sum()))
+        return super()._chains()
 
     def _watch(self, log: RunLog) -> Watch:
         if self.heldout_ is None or self.quiet:
@@ -307,7 +306,10 @@ class TopicModel(
         super()._adopt(draws, trace)
         self._tables = TopicTables(self.draws_, self.vocabulary_, self.covariates_)
         self._dater = None
-        self._n_features_out = self._tables.n_topics
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._tables.n_topics
 
     def _counts(self, X: Documents | TextSource, *, reset: bool) -> CountMatrix:
         """Return checked counts; remember (reset) or check the words."""

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from thincrm.data.counts import CountMatrix
 from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.errors import InvalidInput, check_count
-from thincrm.models.topics.consensus import CHAINS, SIMILARITY
+from thincrm.models.topics.chain_topics import CHAINS, SIMILARITY
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.hierarchy import groups_table
 from thincrm.models.topics.tables import TopicTables
@@ -35,23 +35,30 @@ class TopicResults:
         self,
         n_words: int = 10,
         level: float = 0.9,
-        order: Literal["probability", "relevance"] = "probability",
+        order: Literal["relevance", "probability"] = "relevance",
     ) -> pd.DataFrame:
         """Return the first `n_words` words of each topic, with credible bands.
 
-        order: by probability, or by relevance, which is higher for words that are rare elsewhere.
+        order: by relevance, which is higher for words that are rare elsewhere, or by probability.
         """
         check_is_fitted(self)
-        if order not in ("probability", "relevance"):
-            raise InvalidInput(f"order must be 'probability' or 'relevance', got {order!r}.")
-        common_P = None
-        if order == "relevance":
-            seen_P = np.asarray(self.counts_.sum(axis=0), float).reshape(-1)
-            common_P = np.maximum(seen_P, 0.5) / seen_P.sum()
+        if order not in ("relevance", "probability"):
+            raise InvalidInput(f"order must be 'relevance' or 'probability', got {order!r}.")
+        common_P = self._common() if order == "relevance" else None
         return self._tables.topics(n_words, level, self.seed_, common_P)
 
+    def _common(self) -> Float:
+        """Return the (P,) shares of words in the corpus."""
+        seen_P = np.asarray(self.counts_.sum(axis=0), float).reshape(-1)
+        return np.asarray(np.maximum(seen_P, 0.5) / seen_P.sum())
+
+    def topic_tables(self) -> TopicTables:
+        """Return what the tables are made from: topics matched over draws and chains."""
+        check_is_fitted(self)
+        return self._tables
+
     def word_tokens(self) -> pd.DataFrame:
-        """Return words by topics: how many tokens of each word are of each topic, on average."""
+        """Return words by topics: tokens of each word, on average of the draws with the topic."""
         check_is_fitted(self)
         return pd.DataFrame(self._tables.word_tokens(), index=self._tables.vocabulary)
 
@@ -87,9 +94,12 @@ class TopicResults:
         return self._tables.shapes()
 
     def coherence(self, n_words: int = 10) -> pd.Series:
-        """Return each topic's NPMI coherence: do its top words share documents? (-1 to 1)."""
+        """Return each topic's NPMI coherence: do its words share documents? (-1 to 1).
+
+        Its words are the first `n_words` of `topics`.
+        """
         check_is_fitted(self)
-        return self._tables.coherence(self.counts_, n_words)
+        return self._tables.coherence(self.counts_, n_words, self._common())
 
     def reliability(self, similarity: float = SIMILARITY, chains: float = CHAINS) -> pd.DataFrame:
         """Return which topics come back: chains, draws (shares of them), firm, share of tokens.
@@ -109,7 +119,7 @@ class TopicResults:
         """Return a coarse view: topics put together until so many groups are left.
 
         Indexed by topic, the largest group first; columns: group, share (of tokens), group_share,
-        group_words. Topics that have words in common are in one group.
+        group_words. Topics that have words in common are in one group (Ward).
         """
         check_is_fitted(self)
         n_groups, tables = check_count("n_groups", n_groups), self._tables

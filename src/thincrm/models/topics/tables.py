@@ -15,9 +15,16 @@ from thincrm.data.counts import CountMatrix
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, check_between, check_count
 from thincrm.models.curve_shapes import SHAPES, first_last, shape_of
-from thincrm.models.topics.consensus import SIMILARITY, Consensus
+from thincrm.models.topics.chain_topics import (
+    SIMILARITY,
+    ChainTopics,
+    Told,
+    chains_of,
+    told_topics,
+)
+from thincrm.models.topics.consensus import Consensus
 from thincrm.models.topics.documents_kept import with_documents
-from thincrm.models.topics.draw import TopicDraw, match_topics
+from thincrm.models.topics.draw import TopicDraw
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.waiting import now
 
@@ -29,36 +36,70 @@ LogOdds = Callable[[TopicDraw, Float], Float]
 
 
 class TopicTables:
-    """Tables of kept draws; topics are those of the last draw, the largest first."""
+    """Tables of kept draws; topics are those that `told_topics` chooses, the largest first."""
 
     def __init__(self, draws: Sequence[TopicDraw], vocabulary: pd.Index, known: Covariates) -> None:
         self.draws, self.vocabulary, self.known = draws, vocabulary, known
-        self.reference = draws[-1]
-        self.order: Int = np.argsort(-self.reference.tokens, kind="stable")
-        self.n_topics = self.order.size
         self._consensus: dict[float, Consensus] = {}
+        self._by_topic: dict[int, sparse.csc_array] = {}
 
     @cached_property
-    def matches(self) -> list[Int]:
-        """Return, for every draw, the place of each topic in it (-1: not there)."""
-        return [match_topics(self.reference, draw)[self.order] for draw in self.draws]
+    def chains(self) -> list[ChainTopics]:
+        """Return the topics of each chain."""
+        return chains_of(self.draws, len(self.known.row))
+
+    @cached_property
+    def told(self) -> Told:
+        """Return which topics of the chains the tables tell of."""
+        return told_topics(self.chains)
+
+    @property
+    def n_topics(self) -> int:
+        """Return how many topics the tables tell of."""
+        return int(self.told.seat.size)
+
+    @cached_property
+    def seats(self) -> list[tuple[int, int]]:
+        """Return, of each topic, the draw where its size is read, and its place there."""
+        column = np.arange(self.n_topics)
+        at_seat = self.told.place[self.told.seat, column].tolist()
+        return [(self.chains[c].last, k) for c, k in zip(self.told.seat, at_seat, strict=True)]
+
+    @cached_property
+    def tokens(self) -> Int:
+        """Return the (K,) tokens drawn from each topic, at its seat."""
+        return np.array([self.draws[b].tokens[k] for b, k in self.seats])
+
+    def documents_of(self, topic: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the documents that use a topic, at its seat, and their tokens of it."""
+        b, k = self.seats[topic]
+        table = self._columns(b)
+        part = slice(table.indptr[k], table.indptr[k + 1])
+        return table.indices[part], table.data[part]
+
+    def _columns(self, b: int) -> sparse.csc_array:
+        """Return the documents of a draw by topics; remembered, as few draws are asked for."""
+        if b not in self._by_topic:
+            self._by_topic[b] = self.draws[b].documents.tocsc()
+        return self._by_topic[b]
 
     @cached_property
     def found(self) -> list[Int]:
-        """Return, for every draw, the place of each topic in it; -1 where what matched is another.
+        """Return, for every draw, the place of each topic in it; -1: it has it not.
 
         What is told of a topic (words, curves, shares of words) is told of these draws of all
-        chains, so that bands hold the disagreement of the chains that have it. The last draw, after
-        which topics are named, has all of them.
+        chains, so that bands hold the disagreement of the chains that have it. A topic's seat has
+        it, whatever the mean of its draws looks like.
         """
         place_BK = self.consensus(SIMILARITY).place.copy()
-        place_BK[-1] = self.order
+        for topic, (b, k) in enumerate(self.seats):
+            place_BK[b, topic] = k
         return list(place_BK)
 
     def consensus(self, similarity: float) -> Consensus:
         """Return in which chains and draws the topics are; remembered, as it takes seconds."""
         if similarity not in self._consensus:
-            self._consensus[similarity] = Consensus(self, similarity)
+            self._consensus[similarity] = Consensus(self.draws, self.chains, self.told, similarity)
         return self._consensus[similarity]
 
     def spread_out(self, n_draws: int) -> Iterator[tuple[TopicDraw, Int]]:
@@ -66,7 +107,7 @@ class TopicTables:
         check_count("n_draws", n_draws)
         places = np.linspace(len(self.draws) - 1, 0, min(n_draws, len(self.draws)))
         for place in np.round(places).astype(int):
-            yield self.draws[place], self.matches[place]
+            yield self.draws[place], self.found[place]
 
     def aligned(self, values: Callable[[TopicDraw], Float]) -> Float:
         """Return (B, ..., K): a (..., K) array of every draw, topics in order, NaN where absent."""
@@ -98,21 +139,25 @@ class TopicTables:
         return np.argsort(-score_PK, axis=0, kind="stable")[:n_words]
 
     def document_shares(self) -> Any:
-        """Return (D, K) sparse: the share of each document's words in each topic, over draws."""
+        """Return (D, K) sparse: the share of each document's words in each topic.
+
+        The mean over the draws that have the topic; a document's shares add up to one.
+        """
         return self._shares(0, len(self.known.row))
 
     def _shares(self, first: int, stop: int) -> Any:
         """Return `document_shares` of some documents."""
         total = sparse.csr_array((stop - first, self.n_topics))
         places = with_documents(self.draws, len(self.known.row))
-        for draw, found in ((self.draws[b], self.matches[b]) for b in places):
+        n_found_K = np.sum([self.found[b] >= 0 for b in places], axis=0)
+        for draw, found in ((self.draws[b], self.found[b]) for b in places):
             there = np.flatnonzero(found >= 0)
             shape = (draw.words.shape[1], self.n_topics)
-            place = sparse.csr_array((np.ones(there.size), (found[there], there)), shape=shape)
+            weight = 1.0 / n_found_K[there]
+            place = sparse.csr_array((weight, (found[there], there)), shape=shape)
             total = total + draw.documents[first:stop] @ place
-        length = np.asarray(self.reference.documents[first:stop].sum(axis=1)).reshape(-1)
-        length = length * len(places)
-        return sparse.csr_array(sparse.diags_array(1.0 / np.maximum(length, 1)) @ total)
+        whole: Float = np.asarray(total.sum(axis=1)).reshape(-1)
+        return sparse.csr_array(sparse.diags_array(1.0 / np.maximum(whole, 1e-300)) @ total)
 
     def topics(
         self, n_words: int, level: float, seed: int, common_P: Float | None = None
@@ -146,11 +191,13 @@ class TopicTables:
         )
 
     def word_tokens(self) -> Float:
-        """Return (P, K): the tokens of each word in each topic, averaged over draws."""
+        """Return (P, K): the tokens of each word in each topic, over the draws that have it."""
         sum_PK = np.zeros((len(self.vocabulary), self.n_topics))
-        for draw, found in zip(self.draws, self.matches, strict=True):
+        seen_K = np.zeros(self.n_topics)
+        for draw, found in zip(self.draws, self.found, strict=True):
             sum_PK[:, found >= 0] += draw.words[:, found[found >= 0]]  # type: ignore[call-overload]
-        return sum_PK / len(self.draws)
+            seen_K += found >= 0
+        return sum_PK / seen_K
 
     def activation(self, rows: Float, level: float, log_odds: LogOdds) -> pd.DataFrame:
         """Return activations and shares of words at covariate rows, with bands."""
@@ -195,11 +242,10 @@ class TopicTables:
         columns["presence"] = known_BK.mean(0)
         return pd.DataFrame(columns, index=pd.RangeIndex(self.n_topics, name="topic"))
 
-    def coherence(self, counts: CountMatrix, n_words: int) -> pd.Series:
+    def coherence(self, counts: CountMatrix, n_words: int, common_P: Float) -> pd.Series:
         """Return the mean normalised pointwise mutual information of each topic's top words."""
-        n_words = min(check_count("n_words", n_words, 2), len(self.vocabulary))
-        theta_PK = self.reference.theta[:, self.order]
-        top_WK = np.argsort(-theta_PK, axis=0, kind="stable")[:n_words]
+        top_WK = self.top_words(check_count("n_words", n_words, 2), common_P)
+        n_words = len(top_WK)
         words, place = np.unique(top_WK, return_inverse=True)
         seen = (counts[:, words] > 0).astype(float)
         both = np.asarray((seen.T @ seen).todense()) / counts.shape[0]  # type: ignore[union-attr]
@@ -237,14 +283,13 @@ class TopicTables:
     def representative(self, n_documents: int, cuts: Float | None) -> pd.DataFrame:
         """Return the documents with the largest share of their words in each topic."""
         check_count("n_documents", n_documents)
-        length = np.maximum(np.asarray(self.reference.documents.sum(axis=1)).reshape(-1), 1)
-        share = self.reference.documents.tocsc()[:, self.order]
+        length = np.maximum(np.asarray(self.draws[-1].documents.sum(axis=1)).reshape(-1), 1)
         when = self.known.observed()[:, 0]
         period = np.zeros(len(when), int) if cuts is None else np.searchsorted(cuts, when, "right")
         rows = []
         for topic in range(self.n_topics):
-            document = share.indices[share.indptr[topic] : share.indptr[topic + 1]]
-            value = share.data[share.indptr[topic] : share.indptr[topic + 1]] / length[document]
+            document, tokens = self.documents_of(topic)
+            value = tokens / length[document]
             for part in np.unique(period[document]):
                 here = period[document] == part
                 best = np.argsort(-value[here], kind="stable")[:n_documents]

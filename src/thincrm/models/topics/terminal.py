@@ -47,7 +47,7 @@ class TopicTerminal(ModelTerminal[TopicModel]):
         grid = CurveTable(model.covariates_, "topic", "words", "most relevant words", where)
         found_K = model.reliability()[where]
         share_K = curves["share"].to_numpy().reshape(shape) @ grid.weight_T
-        table = model.topics(_WORDS, order="relevance")
+        table = model.topics(_WORDS)
         words = table.groupby("topic")["word"].agg(lambda w: " ".join(map(str, w)))
         for topic in range(min(shape[0], MOST_ATOMS)):
             size, part = f"{100 * share_K[topic]:.1f} %", float(found_K[topic])

@@ -50,7 +50,7 @@ def test_numbers_are_those_of_the_tables(plain, written):
         assert topic["firm"] is bool(found["firm"])
         assert topic["found"] == f"in {100 * found['draws']:.0f} % of draws"  # of one chain
         words = [data["vocabulary"]["words"][code] for code, *_ in topic["words"]]
-        top = plain.topics(4).query("topic == @k")
+        top = plain.topics(4, order="probability").query("topic == @k")
         assert words[:4] == [str(word) for word in top["word"]]
         np.testing.assert_allclose([p for _, p, *_ in topic["words"][:4]], top["probability"], 1e-3)
     assert data["corpus"]["tokens"] == plain.counts_.sum()
@@ -65,7 +65,7 @@ def test_words_belong_to_topics_in_shares_that_sum_to_one(plain):
     assert list(tokens.index) == list(plain.vocabulary_)
     drawn = np.mean([draw.words.sum() for draw in plain.draws_])
     assert tokens.to_numpy().sum() == pytest.approx(drawn, rel=0.2)
-    best = plain.topics(1).set_index("topic")["word"]
+    best = plain.topics(1, order="probability").set_index("topic")["word"]
     assert tokens[0].idxmax() == best[0]
 
 

@@ -8,7 +8,7 @@ import pytest
 from browser_kit import DESKTOP, PHONE, downloaded, state_of
 from report_cases import WORDS
 
-VIEWS = ("timeline", "map", "stream", "documents", "words", "model")
+VIEWS = ("timeline", "map", "stream", "groups", "documents", "words", "model")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -58,6 +58,19 @@ def test_the_slider_reorders_words_by_relevance(opened):
     assert words() != first
     page.locator("#lambda").press("ArrowRight")
     assert state_of(page)["lambda"] == "0.05"
+
+
+def test_groups_are_cut_where_wanted(opened):
+    page = opened(state="view=groups")
+    cuts = page.eval_on_selector_all("#choice-cut option", "all => all.map(one => one.value)")
+    every = page.locator("#view-body [data-topic]").count()
+    for n_groups in cuts:
+        page.select_option("#choice-cut", n_groups)
+        assert page.locator(".group").count() == page.locator(".layer").count() == int(n_groups)
+        assert page.locator("#view-body [data-topic]").count() == every
+    chip = page.locator(".group [data-topic]").last
+    chip.click()
+    assert page.inner_text(".topic-number") == f"Topic {chip.get_attribute('data-topic')}"
 
 
 def test_search_finds_words_and_the_topics_they_belong_to(opened):

@@ -14,7 +14,6 @@ from thincrm.models.topics.report import allocation as allocating
 from thincrm.models.topics.report.allocation import Allocation, expected_tokens
 from thincrm.models.topics.report.data import topic_data
 from thincrm.models.topics.report.heldout import heldout_rows
-from thincrm.models.topics.report.matching import matches
 from thincrm.models.topics.report.periods import periods_of
 from thincrm.models.topics.report.sizes import kernel_lengths, open_weights
 from thincrm.models.topics.report.vocabulary import chosen_words
@@ -36,7 +35,7 @@ def data(model):
 def test_every_token_is_given_to_topics(burstiness):
     model = fitted(burstiness=burstiness)
     assert (model.draws_[-1].labels is None) == (burstiness == 0.0)
-    allocation = Allocation(model, matches(model))
+    allocation = Allocation(model, model.topic_tables().found)
     cells = allocation.cells(0, model.counts_.shape[0])
     assert cells.shape == (model.counts_.nnz, model.shapes().shape[0])
     assert cells.min() >= 0
@@ -53,14 +52,15 @@ def test_every_token_is_given_to_topics(burstiness):
 @pytest.mark.parametrize("burstiness", [None, 0.0], ids=["labels kept", "labels not kept"])
 def test_a_few_documents_at_a_time_count_the_same(burstiness, monkeypatch):
     model = fitted(burstiness=burstiness)
-    matched, periods, words = matches(model), periods_of(model.covariates_), chosen_words(model)
+    matched, words = model.topic_tables().found, chosen_words(model)
+    periods = periods_of(model.covariates_)
     known = np.arange(12)
     whole = words_by_period(Allocation(model, matched), periods, words, known)
     monkeypatch.setattr(allocating, "_MOST_PAIRS", 50)
     few = Allocation(model, matched)
     assert len(list(few.blocks())) > 20
     assert words_by_period(few, periods, words, known) == whole
-    cells = few.cells(0, model.counts_.shape[0])
+    cells = few.cells(0, model.counts_.shape[0]) * len(few.draws) / few.n_found
     document = np.repeat(np.arange(model.counts_.shape[0]), np.diff(model.counts_.indptr))
     for k, topic in enumerate(whole):
         through = np.bincount(periods.period[document], cells[:, k], periods.number)
@@ -162,12 +162,12 @@ def test_one_time_has_no_dates():
 
 
 def lengths_of(model):
-    return kernel_lengths(model, matches(model))
+    return kernel_lengths(model, model.topic_tables().found)
 
 
 def test_lengths_of_kernels(model):
     assert len(lengths_of(model)) == model.shapes().shape[0]
-    assert len(open_weights(model, matches(model))) == model.shapes().shape[0]
+    assert len(open_weights(model, model.topic_tables().found)) == model.shapes().shape[0]
     lengths = [float(text.split()[0]) for text in lengths_of(model)]
     span, widths = 19, model.thinning_.widths
     assert span / max(widths) ** 0.5 - 0.1 <= min(lengths)

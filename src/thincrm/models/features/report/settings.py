@@ -56,5 +56,5 @@ def feature_settings(model: FeatureModel) -> tuple[str, Rows]:
         ["Most features", str(model.max_features), "The truncation; their number is learned."],
     ]
     pooled = pooled_rows(model.covariates_, "rows")
-    run = run_rows(model.n_sweeps_, len(model.draws_), model.n_chains, model.seed_)
+    run = run_rows(model.n_sweeps_, model.draws_, model.seed_)
     return summary(factors, run), [*factors, *choices, *pooled, *run]

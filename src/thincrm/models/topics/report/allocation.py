@@ -56,6 +56,8 @@ class Allocation:
         ]
         self.draws = [model.draws_[place] for place in places]
         self._number = [self._numbers(matched[place], model.draws_[place]) for place in places]
+        n_found_K = np.sum([matched[place] >= 0 for place in places], axis=0)
+        self.n_found: Int = np.maximum(n_found_K, 1)  # of these draws, those that have a topic
         self._total = [
             draw.concentration * draw.words.shape[0] + draw.tokens for draw in self.draws
         ]

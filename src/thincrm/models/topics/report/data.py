@@ -13,7 +13,7 @@ from thincrm.models.topics.report.allocation import Allocation
 from thincrm.models.topics.report.dating import dated
 from thincrm.models.topics.report.dating_words import dating_words
 from thincrm.models.topics.report.documents import Documents, chosen_documents
-from thincrm.models.topics.report.matching import matches
+from thincrm.models.topics.report.groups import group_cuts
 from thincrm.models.topics.report.periods import periods_of
 from thincrm.models.topics.report.quotations import Passages, checked_texts
 from thincrm.models.topics.report.settings import LEARNED, READING, topic_settings
@@ -37,8 +37,9 @@ _SIMILAR = 4
 def topic_data(model: TopicModel, texts: object) -> dict[str, object]:
     """Return everything the page shows of a fitted topic model, ready for JSON."""
     names, passages_from = checked_texts(texts, model.counts_.shape[0])
-    times = chosen_times(model.covariates_, model.draws_[-1].tokens.size)
-    matched, periods = matches(model), periods_of(model.covariates_)
+    tables = model.topic_tables()
+    times = chosen_times(model.covariates_, tables.n_topics)
+    matched, periods = tables.found, periods_of(model.covariates_)
     allocation = Allocation(model, matched)
     words = chosen_words(model)
     code = searchable(model, words)
@@ -56,6 +57,7 @@ def topic_data(model: TopicModel, texts: object) -> dict[str, object]:
         "time": times.data,
         "shapes": list(SHAPES),
         "topics": _topics(model, times, words, parts),
+        "groups": group_cuts(model, len(parts)),
         "documents": documents.data(dates),
         "vocabulary": vocabulary(model, code, periods),
         "dating": dating_words(model, periods, code),
@@ -85,15 +87,13 @@ def _topics(
     shape_KS, lives = model.shapes(), _lives(model, times)
     found, n_chains = model.reliability(), len({draw.chain for draw in model.draws_})
     coherence = model.coherence() if model.counts_.shape[1] > 1 else None
-    last = model.draws_[-1]
-    order = np.argsort(-last.tokens, kind="stable")
-    users = np.bincount(last.documents.indices, minlength=order.size)[order]
-    alike = _similar(last.theta[:, order])
+    tables = model.topic_tables()
+    alike = _similar(tables.mean_theta)
     rows = words.groupby("topic")
     return [
         {
-            "tokens": int(last.tokens[place]),
-            "documents": int(users[k]),
+            "tokens": int(tables.tokens[k]),
+            "documents": int(tables.documents_of(k)[0].size),
             "coherence": None if coherence is None else round(float(coherence[k]), 3),
             "firm": bool(found["firm"][k]),
             "found": _found(n_chains, float(found["chains"][k]), float(found["draws"][k])),
@@ -107,7 +107,7 @@ def _topics(
             "similar": alike[k],
             **parts[k],
         }
-        for k, place in enumerate(order)
+        for k in range(tables.n_topics)
     ]
 
 

@@ -59,7 +59,7 @@ def chosen_documents(
     Typical are documents with a large share of the topic and, of these, those with many words of
     it: three words that all belong to a topic say little.
     """
-    n_topics = model.draws_[-1].tokens.size
+    n_topics = model.topic_tables().n_topics
     n_parts = min(max(_MOST_LISTED // n_topics, _FEWEST_PARTS), periods.number)
     edges = np.linspace(periods.edges[0], periods.edges[-1], n_parts + 1)[1:-1, None]
     cuts = list(model.covariates_.labels(edges)) if n_parts > 1 else None

@@ -20,6 +20,7 @@ _SCRIPTS = (
     "timeline.js",
     "map.js",
     "stream.js",
+    "groups.js",
     "passage.js",
     "documents.js",
     "words.js",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from thincrm.levy import GammaProcess
+from thincrm.models.topics.chain_topics import SIMILARITY
 from thincrm.models.topics.documents_kept import with_documents
 from thincrm.models.topics.factors import NegativeBinomialFactor, PoissonFactor
 from thincrm.report.plain_words import (
@@ -35,10 +36,10 @@ READING = [
     "the word is more surely of that topic.",
     "Counts of words by period are tokens of the documents that the draws give to the topic, on "
     "average; words of a topic do not change in this model, what is written of it may.",
-    "Topics are numbered by size in the last draw and matched to it in all others; a topic is "
-    "found in a chain, or a draw, where the one matched to it has much the same words (a cosine "
-    "above 0.7). One that fewer than three quarters of the chains have (of the draws, if there is "
-    "one chain) is in italics: it does not repeat, and another run may not find it.",
+    "Topics are matched over draws and chains, and numbered by size; a topic is found in a chain, "
+    "or a draw, where the one matched to it has much the same words (a cosine above "
+    f"{SIMILARITY:g}). One that fewer than three quarters of the chains have (of the draws, if "
+    "there is one chain) is in italics: it does not repeat, and another run may not find it.",
 ]
 LEARNED = {
     "concentration": (
@@ -81,5 +82,5 @@ def topic_settings(model: TopicModel) -> tuple[str, Rows]:
         ["Most topics", str(model.max_topics), "The truncation; their number is learned below it."],
         ["Always-open topics", str(model.n_background), "Background topics that never close."],
     ]
-    run = run_rows(model.n_sweeps_, len(model.draws_), model.n_chains, model.seed_)
+    run = run_rows(model.n_sweeps_, model.draws_, model.seed_)
     return summary(factors[:2], run), [*factors, *limits, *_kept_rows(model), *run]

@@ -29,7 +29,7 @@ def chosen_words(model: TopicModel) -> pd.DataFrame:
     2014), of the likeliest words only: at weight 0 it would else be ruled by words seen once.
     Columns: topic, code (place in the vocabulary), mean, lower, upper; the likeliest first.
     """
-    table: pd.DataFrame = model.topics(n_words=_CANDIDATES, level=0.9)
+    table: pd.DataFrame = model.topics(_CANDIDATES, order="probability")
     table = table.rename(columns={"probability": "mean"})
     table["code"] = model.vocabulary_.get_indexer(pd.Index(table["word"]))
     common = np.asarray(model.counts_.sum(axis=0)).reshape(-1) / max(model.counts_.sum(), 1)

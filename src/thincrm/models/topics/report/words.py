@@ -45,9 +45,10 @@ def words_by_period(
             row = row_PK[counts.indices[cell], k].astype(np.int64)
             shown = row >= 0
             _add(count_WB, row[shown] * n_periods + period[shown], tokens[shown])
-    n_draws = len(allocation.draws)
+    through_KB /= allocation.n_found[:, None]
+    count_WB /= allocation.n_found[topic, None]
     return [
-        _of_topic(through_KB[k] / n_draws, count_WB[topic == k] / n_draws, code[topic == k], known)
+        _of_topic(through_KB[k], count_WB[topic == k], code[topic == k], known)
         for k in range(allocation.n_topics)
     ]
 

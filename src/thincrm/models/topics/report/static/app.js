@@ -3,11 +3,12 @@ const TITLES = {
   timeline: ['Timeline', 'When each topic is open, with bands of 50 and 90 %. Choose one to see its words.'],
   map: ['Births & returns', 'A row per topic, the earliest born on top; the stronger the colour, the more likely open.'],
   stream: ['Share of words', 'The expected share of words of every topic; at each time all sum to 100 %.'],
+  groups: ['Groups', 'A coarse view: topics with words in common, put together. Those in italics do not repeat.'],
   documents: ['Documents', 'What a topic sounds like: typical passages, each word in the colour of the topic it most likely belongs to.'],
   words: ['Words', 'Where a word is used, and the topics it belongs to.'],
   model: ['Model', 'What was asked, what was learned, and whether to believe it.'],
 };
-const DRAW = {timeline: drawTimeline, map: drawMap, stream: drawStream, documents: drawDocuments, words: drawWords,
+const DRAW = {timeline: drawTimeline, map: drawMap, stream: drawStream, groups: drawGroups, documents: drawDocuments, words: drawWords,
   model: (body) => drawModel(body, modelChecks)};
 
 const listsTopics = () => ['timeline', 'map', 'stream'].includes(state.view);
@@ -23,7 +24,7 @@ function choose(id) {
 function viewTools() {
   const {view} = state;
   const rows = {timeline: () => activationRows(shownTopics()), map: () => lifeRows(shownTopics('birth')),
-    stream: () => activationRows(shownTopics('peak')), documents: documentRows, words: wordRows, model: modelRows}[view];
+    stream: () => activationRows(shownTopics('peak')), groups: groupRows, documents: documentRows, words: wordRows, model: modelRows}[view];
   const picture = () => {
     if (view !== 'timeline') return byId('view-body').querySelector('svg:not(.key-mark)');
     const drawn = timelinePicture();
@@ -95,7 +96,7 @@ listeners.push((changed) => {
   if (any('view', 'names')) drawChoices();
   if (any('view', 'theme')) drawPeriod();
   else if (any('period')) movePeriod();
-  if (any('view', 'shapes', 'query', 'sort', 'least', 'measure', 'scale', 'layers', 'period', 'theme', 'names')) drawView();
+  if (any('view', 'shapes', 'query', 'sort', 'least', 'measure', 'scale', 'layers', 'cut', 'period', 'theme', 'names')) drawView();
   else if (any('topic')) showChosen();
   if (any('topic', 'measure', 'scale', 'period', 'theme')) drawCard();
 });

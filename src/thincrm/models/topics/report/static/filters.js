@@ -43,7 +43,8 @@ function drawChoices() {
       select('Order', 'sort', [['peak', 'Ordered by peak'], ['birth', 'Ordered by birth'], ['size', 'Ordered by size'], ['name', 'Ordered by name']]));
   }
   if (view === 'timeline' || view === 'map') out.push(select('Scale', 'scale', [['own', 'Own scales'], ['same', 'Same scale']]));
-  if (view === 'stream') out.push(select('Layers', 'layers', [['stack', 'Stacked to 100 %'], ['stream', 'As a stream']]));
+  if (view === 'groups') out.push(select('Groups', 'cut', data.groups.map(({number}) => [String(number), plural(number, 'group')]), Number));
+  if (view === 'stream' || view === 'groups') out.push(select('Layers', 'layers', [['stack', 'Stacked to 100 %'], ['stream', 'As a stream']]));
   if (view === 'documents') {
     out.push(select('Topic', 'topic', topics.map((topic) => [String(topic.id), `${topic.id}: ${nameOf(topic)}`]), Number));
   }

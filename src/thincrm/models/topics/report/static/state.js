@@ -1,11 +1,11 @@
 // What is shown, kept in the address: a link opens the page as it was left.
-const VIEWS = ['timeline', 'map', 'stream', 'documents', 'words', 'model'];
+const VIEWS = ['timeline', 'map', 'stream', 'groups', 'documents', 'words', 'model'];
 const SORTS = {peak: 'peak', birth: 'birth', size: 'size', name: 'name'};
 const SIZES = {0: 'Topics of any size', 0.001: 'At least 0.1 % of words', 0.005: 'At least 0.5 % of words', 0.01: 'At least 1 % of words'};
 const DEFAULTS = {
   view: 'timeline', topic: 0, lambda: 0.6, shapes: [], query: '', sort: 'peak',
   least: data.topics.length > 40 ? 0.001 : 0, // of many topics, the tiniest wait behind a choice
-  measure: 'open', scale: 'own', layers: 'stack', period: null, theme: '', names: {},
+  measure: 'open', scale: 'own', layers: 'stack', cut: (data.groups.find((cut) => cut.number === 12) ?? data.groups[0]).number, period: null, theme: '', names: {},
 };
 let state = {...DEFAULTS};
 const listeners = [];
@@ -41,6 +41,7 @@ function readHash() {
     measure: one(given.get('measure'), ['open', 'share'], DEFAULTS.measure),
     scale: one(given.get('scale'), ['own', 'same'], DEFAULTS.scale),
     layers: one(given.get('layers'), ['stack', 'stream'], DEFAULTS.layers),
+    cut: Number(one(given.get('cut'), data.groups.map((cut) => String(cut.number)), String(DEFAULTS.cut))),
     period: readPeriod(given.get('period')),
     theme: one(given.get('theme'), ['light', 'dark'], DEFAULTS.theme),
     names,
@@ -49,7 +50,7 @@ function readHash() {
 
 function writeHash() {
   const out = new URLSearchParams();
-  for (const key of ['view', 'topic', 'lambda', 'sort', 'least', 'measure', 'scale', 'layers', 'theme']) {
+  for (const key of ['view', 'topic', 'lambda', 'sort', 'least', 'measure', 'scale', 'layers', 'cut', 'theme']) {
     if (state[key] !== DEFAULTS[key]) out.set(key, state[key]);
   }
   if (state.shapes.length) out.set('shapes', state.shapes.join(','));
