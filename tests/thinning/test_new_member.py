@@ -97,7 +97,7 @@ def table():
     return rows
 
 
-SMALL = {"n_sweeps": 9, "n_draws": 3, "random_state": 0, "quiet": True}
+SMALL = {"n_sweeps": 9, "n_draws": 3, "n_chains": 1, "random_state": 0, "quiet": True}
 MODELS = {
     "features": tc.FeatureModel(thinning=Slope(), weights="binary", max_features=4, **SMALL),
     "topics": tc.TopicModel(thinning=Slope(), max_topics=8, **SMALL),

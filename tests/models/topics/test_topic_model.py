@@ -264,3 +264,18 @@ def test_a_corpus_has_four_chains_or_fewer_where_one_takes_long(tmp_path, monkey
     again = load(tmp_path / "model")
     assert again.n_chains == "auto"
     assert {draw.chain for draw in again.draws_} == {0, 1}
+
+
+def test_numbers_of_topics_are_counted_again():
+    """Large: half a percent of the tokens, or more; some topics are between that and twice it."""
+    X = np.random.default_rng(0).poisson(1.0, (60, 8))
+    model = TopicModel(max_topics=60, n_sweeps=12, n_draws=8, random_state=0, quiet=True)
+    model.fit(X, t=np.arange(60) % 4)
+    between = 0
+    for draw in model.draws_:
+        tokens = [column.sum() for column in draw.documents.toarray().T]
+        assert sum(tokens) == X.sum()
+        assert draw.scalars["n_topics"] == sum(n > 0 for n in tokens)
+        assert draw.scalars["n_large_topics"] == sum(n >= 0.005 * X.sum() for n in tokens)
+        between += sum(0.005 * X.sum() <= n < 0.01 * X.sum() for n in tokens)
+    assert between > 0
