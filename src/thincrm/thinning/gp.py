@@ -11,9 +11,11 @@ import numpy as np
 from thincrm.data.covariates import CovariateLike
 from thincrm.errors import InvalidInput, check_count, check_finite, check_positive
 from thincrm.numerics.arrays import ArrayLike, Float, Int, Seed, as_generator
+from thincrm.numerics.streams import fresh_key
 from thincrm.ports import GateEvidence
 from thincrm.thinning.basis import Basis, check_widths, scaled_rows, squared_distance, start
 from thincrm.thinning.count_moves import move_counts
+from thincrm.thinning.guide import CurveGuide, fit_guide
 from thincrm.thinning.kernel_based import KernelThinning
 from thincrm.thinning.linear_predictor import apply_moves, predictor
 from thincrm.thinning.links import LOGISTIC, PROBIT, probit_log_odds
@@ -31,6 +33,21 @@ class GPState(NamedTuple):
 
     weights: Float  # K x J: the level, then the field in whitened coordinates
     width: Int  # K: index into the dictionary of widths
+
+
+class CurveLaw(NamedTuple):
+    """A law of one atom's x that its gates alone determine."""
+
+    inner: CurveGuide
+
+    def draw(self, rng: Seed) -> GPState:
+        """Draw the x of one atom."""
+        weight_J, width = self.inner.draw(fresh_key(rng))
+        return GPState(weight_J[None], np.array([width]))
+
+    def log_excess(self, x: GPState) -> float:
+        """Return log [prior / law] of one atom's x."""
+        return self.inner.log_excess(x.weights[0], int(x.width[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +199,13 @@ class SigmoidGP(KernelThinning):
         return self.move(
             rng, x, evidence, prepared, (refresh, move_width, move_weights, move_counts)
         )
+
+    def guide(self, evidence: GateEvidence, prepared: Basis) -> CurveLaw:
+        """Return a law near that of one atom's x given its gates."""
+        mean_J, precision_J = self._prior(prepared.basis_MTJ.shape[2])
+        gates = evidence.positive[:, 0], evidence.silent[:, 0], np.exp(evidence.log_q[:, 0])
+        basis, link = prepared.basis_MTJ, _LINKS[self.link]
+        return CurveLaw(fit_guide(basis, mean_J, precision_J, link, *gates))
 
     def move(
         self, rng: Seed, x: GPState, evidence: GateEvidence, prepared: Basis, moves: Sequence[Move]

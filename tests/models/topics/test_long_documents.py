@@ -5,8 +5,9 @@ from test_topic_threads import every_product, problem_of, start, sweeps
 
 from thincrm.inference.updates import log_odds_of
 from thincrm.models.topics import usage_counts
+from thincrm.models.topics.documents import counted
 from thincrm.models.topics.joint import log_joint
-from thincrm.models.topics.sweep import counted, opened_of
+from thincrm.models.topics.sweep import opened_of
 from thincrm.numerics.streams import sweep_generator
 
 MOST = 4  # instead of 65,536

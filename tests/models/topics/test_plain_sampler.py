@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from scipy import stats
+from test_topic_sweep import SINGLE
 from topic_world import (
     ROW,
     TIMES,
@@ -25,7 +26,6 @@ from topic_world import (
 
 from thincrm.data.counts import Tokens
 from thincrm.models.topics.state import facts_of, shards_of
-from thincrm.models.topics.sweep import SWEEP
 
 pytestmark = pytest.mark.joint
 K, P, E, MASS, RATE, CONCENTRATION = 3, 4, 0.8, 0.9, 0.7, 0.6
@@ -177,7 +177,7 @@ def our_means(seed):
     def rows():
         nonlocal state
         for _ in range(N_WARMUP + N_SWEEPS):
-            for update in SWEEP:
+            for update in SINGLE:
                 state = block(update)(rng, state)
             yield our_values(state)
 

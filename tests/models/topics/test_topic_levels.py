@@ -21,6 +21,7 @@ from thincrm.models.topics.likelihood import TopicLikelihood
 from thincrm.models.topics.sweep import (
     SWEEP,
     gates_of,
+    move_whole_topics,
     opened_of,
     redraw_activations,
     redraw_levels,
@@ -41,7 +42,8 @@ WORLDS = {
         SigmoidGP(widths=(2.0, 40.0), bias_mean=0.2), True, burstiness=0.5, **SIZES
     ),
 }
-MOVES = [update for update in SWEEP if update is not redraw_shares]  # replicates have no shares
+NOT_HERE = redraw_shares, move_whole_topics  # replicates have no shares, and keep their topics
+MOVES = [update for update in SWEEP if update not in NOT_HERE]
 every_world = pytest.mark.parametrize("name", WORLDS)
 
 

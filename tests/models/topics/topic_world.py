@@ -13,6 +13,7 @@ from scipy.special import expit, gammaln
 from thincrm.data.counts import Tokens
 from thincrm.inference.engine import Serial
 from thincrm.levy import BetaProcess, GammaProcess
+from thincrm.models.topics.documents import counted
 from thincrm.models.topics.factors import (
     GammaNegativeBinomialFactor,
     NegativeBinomialFactor,
@@ -25,7 +26,7 @@ from thincrm.models.topics.state import (
     facts_of,
     shards_of,
 )
-from thincrm.models.topics.sweep import add_silent, counted, redraw_tokens
+from thincrm.models.topics.sweep import add_silent, redraw_tokens
 from thincrm.models.topics.usage import padded
 from thincrm.ports import GateEvidence, Problem, State
 

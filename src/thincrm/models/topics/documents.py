@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import get_ident
 
 import numpy as np
 
 from thincrm.models.topics.kernel import Corpus, Rates, count_documents, redraw_documents
 from thincrm.models.topics.levels import draw_levels
-from thincrm.models.topics.state import TopicLocal, TopicShard
+from thincrm.models.topics.state import TopicLocal, TopicProblem, TopicShard, TopicState
 from thincrm.models.topics.usage import TopicEvidence, Usage, padded
 from thincrm.models.topics.usage_counts import (
     DocumentTopics,
@@ -29,10 +29,11 @@ __all__ = [
     "TokenMessage",
     "add_evidence",
     "add_usage",
-    "count_given",
+    "counted",
     "evidence_of",
     "redraw_levels_of",
     "redraw_tokens_of",
+    "sizes_of",
     "tokens_counted",
 ]
 
@@ -170,3 +171,16 @@ def add_usage(parts: Sequence[Used]) -> Used:
     for part in above:
         above_JK[: len(part)] += part
     return np.sum(positive, axis=0), above_JK, np.sum(trials, axis=0), np.hstack(long)
+
+
+def sizes_of(problem: TopicProblem) -> DocumentSizes:
+    """Return how large the tables of documents are."""
+    n_levels = problem.likelihood.factor.n_levels
+    return DocumentSizes(len(problem.trials), problem.n_atoms, n_levels)
+
+
+def counted(problem: TopicProblem, state: TopicState) -> TopicState:
+    """Return the state with the evidence of the topics that its tokens have."""
+    add, sizes = problem.likelihood.add, sizes_of(problem)
+    local, parts = problem.engine.map(count_given, problem.shards, state.local, sizes, add)
+    return replace(state, local=local, evidence=add(parts))

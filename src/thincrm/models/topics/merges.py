@@ -28,12 +28,12 @@ from scipy.special import gammaln, log_expit
 
 from thincrm.data.counts import Tokens
 from thincrm.inference.updates import log_odds_of, redraw_masses
+from thincrm.models.topics.documents import counted
 from thincrm.models.topics.guess import MOST_TOKENS, Sample, lengths_of, some_documents, take
 from thincrm.models.topics.levels import level_rows, spread
 from thincrm.models.topics.pairs import Law, count_tokens, find_tokens, shared_out
 from thincrm.models.topics.state import TopicLocal, TopicProblem, TopicShard, TopicState
 from thincrm.models.topics.sweep import (
-    counted,
     redraw_activations,
     redraw_globals,
     usage_of,

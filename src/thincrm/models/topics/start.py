@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from thincrm.inference.updates import log_odds_of
-from thincrm.models.topics.documents import DocumentSizes, tokens_counted
+from thincrm.models.topics.documents import DocumentSizes, sizes_of, tokens_counted
 from thincrm.models.topics.guess import FIRST_CONCENTRATION, first_topics
 from thincrm.models.topics.kernel import NO_COUNTS, Rates, redraw_documents
 from thincrm.models.topics.lanes import LANES
@@ -24,7 +24,6 @@ from thincrm.models.topics.sweep import (
     rates_of,
     redraw_activations,
     redraw_topics,
-    sizes_of,
 )
 from thincrm.models.topics.usage import TopicEvidence
 from thincrm.models.topics.usage_counts import DocumentTopics

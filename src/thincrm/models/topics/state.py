@@ -91,6 +91,7 @@ class TopicFacts(NamedTuple):
     n_tokens: int
     longest: int  # tokens of a document
     log_orders: float  # sum_dp log w_dp!, of the tokens of a word in a document
+    word_total: Int  # P: tokens of each word
     document_sweeps: frozenset[int] | None = None  # whose draws keep documents; None: all
 
 
@@ -101,19 +102,22 @@ TopicProblem: TypeAlias = "Problem[TopicShard, TopicLikelihood]"
 def facts_of(documents: Tokens) -> TopicFacts:
     """Return the facts of all documents."""
     longest = int(np.diff(documents.start).max(initial=0))
-    return TopicFacts(documents.n_words, documents.word.size, longest, _log_orders(documents))
+    log_orders, word_total = _words(documents)
+    return TopicFacts(documents.n_words, documents.word.size, longest, log_orders, word_total)
 
 
-def _log_orders(documents: Tokens) -> float:
-    """Return sum_dp log w_dp!; words are sorted in their documents."""
-    repeats = np.zeros(1, np.int64)
+def _words(documents: Tokens) -> tuple[float, Int]:
+    """Return sum_dp log w_dp!, and the tokens of words; these are sorted in their documents."""
+    repeats, total_P = np.zeros(1, np.int64), np.zeros(documents.n_words, np.int64)
     for first in range(0, documents.n_documents, _DOCUMENTS):
         start = documents.start[first : first + _DOCUMENTS + 1]
-        more = _repeats(start - start[0], documents.word[start[0] : start[-1]])
+        word = documents.word[start[0] : start[-1]]
+        total_P += np.bincount(word, minlength=total_P.size)
+        more = _repeats(start - start[0], word)
         short, repeats = sorted([repeats, more], key=len)
         repeats[: len(short)] += short
     let_go(documents.word)
-    return float(repeats @ gammaln(np.arange(repeats.size) + 1.0))
+    return float(repeats @ gammaln(np.arange(repeats.size) + 1.0)), total_P
 
 
 def _repeats(start_D: Int, word_N: np.ndarray) -> Int:

@@ -1,9 +1,9 @@
 """The topic models' sweep: an ordered list of updates of a state.
 
-levels -> who is awake -> tokens -> activations -> (shape -> masses -> their law) and topics. Gates
-and usages are integrated out of the levels, the tokens and the activations; the other updates draw,
-for themselves, how many silent documents are open. So nothing of size documents x topics is ever
-made.
+levels -> who is awake -> tokens -> activations -> a topic split, or two merged -> (shape -> masses
+-> their law) and topics. Gates and usages are integrated out of the levels, the tokens, the
+activations and whole topics; the other updates draw, for themselves, how many silent documents are
+open. So nothing of size documents x topics is ever made.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import numpy as np
 
 from thincrm.inference.updates import log_odds_of, redraw_masses, redraw_observations
 from thincrm.models.topics.documents import (
-    DocumentSizes,
     LevelMessage,
     TokenMessage,
     add_usage,
-    count_given,
     evidence_of,
     redraw_levels_of,
+    sizes_of,
 )
 from thincrm.models.topics.envelope import share_bounds
 from thincrm.models.topics.kernel import Rates
 from thincrm.models.topics.levels import level_gates, spread
+from thincrm.models.topics.split_merge import split_or_merge
 from thincrm.models.topics.state import TopicProblem, TopicState
 from thincrm.models.topics.usage import (
     Usage,
@@ -50,12 +50,6 @@ __all__ = ["SWEEP", "Update"]
 _ENOUGH = 16.0  # tokens to a word of a bin of rows
 RARE = 1.0  # tokens expected of a topic that is sometimes asleep
 Update = Callable[[np.random.Generator, TopicProblem, TopicState], TopicState]
-
-
-def sizes_of(problem: TopicProblem) -> DocumentSizes:
-    """Return how large the tables of documents are."""
-    n_levels = problem.likelihood.factor.n_levels
-    return DocumentSizes(len(problem.trials), problem.n_atoms, n_levels)
 
 
 def usage_of(problem: TopicProblem, state: TopicState) -> Usage:
@@ -239,21 +233,22 @@ def redraw_globals(
     )
 
 
+def move_whole_topics(
+    rng: np.random.Generator, problem: TopicProblem, state: TopicState
+) -> TopicState:
+    """Try to split a topic, or to merge two; who is asleep no longer matters."""
+    return split_or_merge(rng, problem, state)
+
+
 SWEEP: tuple[Update, ...] = (
     redraw_levels,
     redraw_shares,
     wake_topics,
     redraw_tokens,
     redraw_activations,
+    move_whole_topics,
     redraw_globals,
 )
-
-
-def counted(problem: TopicProblem, state: TopicState) -> TopicState:
-    """Return the state with the evidence of the topics that its tokens have."""
-    add, sizes = problem.likelihood.add, sizes_of(problem)
-    local, parts = problem.engine.map(count_given, problem.shards, state.local, sizes, add)
-    return replace(state, local=local, evidence=add(parts))
 
 
 def log_share_of(seen_B: Int) -> Float:

@@ -37,6 +37,7 @@ class GammaNegativeBinomialFactor:
 
     odds: tuple[float, ...] = tuple(2.0**b for b in range(-1, 13))
     support = np.inf
+    own_shapes = False  # of topics
     plain_words = (
         "An open {one} gives a document a negative binomial number of words; "
         "how many in all depends on the document."
@@ -71,6 +72,10 @@ class GammaNegativeBinomialFactor:
     ) -> Float:
         """Return the shapes as they are."""
         return shape
+
+    def log_shape_prior(self, shape: float) -> float:
+        """Return 0: no topic has a shape of its own."""
+        return 0.0
 
     def usage(self, shape: Float, log_mass: Float) -> Usage:
         """Return the negative binomials NB(m_k, p_b); of equal shares until these are known."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -54,6 +55,18 @@ class NegativeBinomialFactor:
     def more_shape(self, rng: np.random.Generator, shape: Float, more: int) -> Float:
         """Return the shapes of the topics there are, and of `more` new ones."""
         return np.concatenate([shape, self.draw_shape(rng, more)])
+
+    @property
+    def own_shapes(self) -> bool:
+        """Tell whether each topic has a shape of its own."""
+        return self.shape is None
+
+    def log_shape_prior(self, shape: float) -> float:
+        """Return the log density of log h, but for its tail beyond the largest."""
+        a, b = SHAPE_PRIOR
+        if not np.exp(_LEAST_LOG) < shape < MOST_SHAPE:
+            return -math.inf
+        return a * math.log(b * shape) - b * shape - math.lgamma(a)
 
     def usage(self, shape: Float, log_mass: Float) -> Usage:
         """Return the negative binomials NB(h_k, m_k)."""

@@ -33,6 +33,7 @@ class PoissonFactor:
 
     shape: float | None = None
     n_levels = 0  # of documents: none
+    own_shapes = False  # of topics
     support = np.inf
     plain_words = "An open {one} gives a document a gamma-Poisson number of words."
 
@@ -52,6 +53,10 @@ class PoissonFactor:
     def more_shape(self, rng: np.random.Generator, shape: Float, more: int) -> Float:
         """Return the shapes of the topics there are, and of `more` new ones."""
         return np.full(shape.size + more, shape[0])
+
+    def log_shape_prior(self, shape: float) -> float:
+        """Return 0: no topic has a shape of its own."""
+        return 0.0
 
     def usage(self, shape: Float, log_mass: Float) -> Usage:
         """Return the negative binomials NB(e, m / (1 + m))."""
