@@ -57,7 +57,7 @@ def one_size(data: str | None, factor: int) -> None:
     peak = [before]
     watcher = threading.Thread(target=watch, args=(peak, stop))
     watcher.start()
-    fit(counts, t, 6, n_draws=1)  # enough for a merge of topics in the warm-up
+    fit(counts, t, 6, n_draws=1)
     stop.set()
     watcher.join()
     per_cell = (peak[0] - before - 8 * TOPICS * counts.shape[1]) / counts.nnz

@@ -31,7 +31,6 @@ __all__ = [
     "Problem",
     "State",
     "Thinning",
-    "Tidies",
     "Update",
 ]
 
@@ -316,7 +315,7 @@ class Engine(Protocol):
 class Likelihood(Protocol[Shard, Local, Own, Evidence]):
     """What open atoms do to data: the third factor of a model.
 
-    It may have more: `tidy` and `expand` (below), `adds_exactly` (True: evidence is whole numbers,
+    It may have more: `expand` (below), `adds_exactly` (True: evidence is whole numbers,
     whose sum has the same bits in any order), `draw_bytes` (the size of a draw, known beforehand).
     """
 
@@ -379,14 +378,6 @@ class Likelihood(Protocol[Shard, Local, Own, Evidence]):
         sweep: int,
     ) -> Any:
         """Return the draw to keep of a state: what tables and predictions need."""
-
-
-@runtime_checkable
-class Tidies(Protocol):
-    """A likelihood that puts a state in order now and then in the warm-up."""
-
-    def tidy(self, rng: np.random.Generator, problem: Any, state: Any) -> State[Any, Any, Any]:
-        """Return the state to go on from: warm-up is not kept, so it may be any."""
 
 
 @runtime_checkable

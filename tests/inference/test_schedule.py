@@ -21,19 +21,12 @@ def plain_keeps(n_sweeps, n_draws):
     return sorted(list(range(n_sweeps, n_sweeps // 3, -gap))[:n_draws])
 
 
-def plain_tidies(n_sweeps):
-    """Return the sweeps of the warm-up, but its last, that end one of its eight parts."""
-    warmup = n_sweeps // 3
-    return [s for s in range(1, warmup) if s % max(1, warmup // 8) == 0]
-
-
 @pytest.mark.parametrize(("n_sweeps", "n_draws"), SIZES)
 def test_sweeps_are_those_of_the_plain_lists(n_sweeps, n_draws):
     schedule = Schedule(n_sweeps, n_draws, 1, 0, grow=True)
     sweeps = range(1, n_sweeps + 1)
     assert [s for s in sweeps if schedule.keeps(s)] == plain_keeps(n_sweeps, n_draws)
     assert list(schedule.kept) == plain_keeps(n_sweeps, n_draws)
-    assert [s for s in sweeps if schedule.tidies(s)] == plain_tidies(n_sweeps)
     grows = [s for s in sweeps if schedule.may_grow(s)]
     assert grows == list(range(20, n_sweeps // 3 + 1, 20))
     assert not any(Schedule(n_sweeps, n_draws, 1, 0).may_grow(s) for s in sweeps)
@@ -60,7 +53,6 @@ def test_longer_runs_keep_a_part_of_what_they_kept(n_sweeps, n_draws):
         assert {s for s in kept if s <= max(before)} <= before
         assert len(kept) < 2 * n_draws + 1
         before = set(kept)
-        assert [s for s in range(1, longest) if schedule.tidies(s)] == plain_tidies(n_sweeps)
 
 
 def test_shorter_runs_keep_what_they_kept_until_there():
@@ -84,7 +76,7 @@ class Diary:
     """A likelihood that writes down what is asked of it; all of its atoms are in use."""
 
     def __init__(self):
-        self.seen, self.sweep = {"tidy": [], "keep": [], "grow": []}, 0
+        self.seen, self.sweep = {"keep": [], "grow": []}, 0
         self.updates = (self.count,)
 
     def start(self, rng, problem):
@@ -92,10 +84,6 @@ class Diary:
 
     def count(self, rng, problem, state):
         self.sweep += 1
-        return state
-
-    def tidy(self, rng, problem, state):
-        self.seen["tidy"].append(self.sweep)
         return state
 
     def summary(self, problem, state):
@@ -119,7 +107,6 @@ def test_the_driver_keeps_to_it():
     )  # fmt: skip
     schedule = Schedule(120, 10, 1, 0, grow=True)
     run_chain(problem, schedule, 0, 0, None, lambda sweep, *rest: noted.append((sweep, rest[2])))
-    assert diary.seen["tidy"] == plain_tidies(120)
     assert diary.seen["keep"] == plain_keeps(120, 10)
     assert diary.seen["grow"] == [20, 40]
     assert [sweep for sweep, draw in noted if draw is not None] == plain_keeps(120, 10)

@@ -20,7 +20,7 @@ from thincrm.inference.schedule import Schedule
 from thincrm.inference.side_by_side import Event, Task, packed, run_tasks, share_of_time
 from thincrm.inference.truncation import truncation_binds
 from thincrm.numerics.streams import sweep_generator
-from thincrm.ports import Grows, Problem, State, Tidies
+from thincrm.ports import Grows, Problem, State
 
 if TYPE_CHECKING:
     from thincrm.inference.diagnostics import KeptDraw
@@ -208,8 +208,6 @@ def run_chain(
         rng = sweep_generator(seed, chain, number)
         for update in likelihood.updates:
             state = update(rng, problem, state)
-        if schedule.tidies(number) and isinstance(likelihood, Tidies):
-            state = likelihood.tidy(sweep_generator(seed, chain, number, 2), problem, state)
         numbers = likelihood.summary(problem, state)
         draw = likelihood.keep(problem, state, chain, number) if schedule.keeps(number) else None
         full = numbers[f"n_{schedule.atoms}"] > _FULL * problem.n_atoms

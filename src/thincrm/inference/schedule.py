@@ -15,7 +15,6 @@ from thincrm.errors import InvalidInput, argument
 __all__ = ["Length", "Schedule"]
 
 _CHECK_EVERY = 20
-_TIDY = 8  # the warm-up is cut into so many parts, with tidying between them
 _STEP = 1.5  # times as long is the next length of a run that goes on by itself
 _MOST = 20  # times as long as it began is the longest
 
@@ -86,11 +85,6 @@ class Schedule:
     def keeps(self, sweep: int) -> bool:
         """Tell whether the state after `sweep` is kept."""
         return sweep in self.kept
-
-    def tidies(self, sweep: int) -> bool:
-        """Tell whether the likelihood may tidy up after `sweep`: some times in the warm-up."""
-        warmup = self.n_sweeps // 3
-        return sweep < warmup and sweep % max(1, warmup // _TIDY) == 0
 
     def may_grow(self, sweep: int) -> bool:
         """Tell whether the truncation may grow after `sweep`."""

@@ -22,7 +22,7 @@ from thincrm.thinning.links import LOGISTIC, PROBIT, probit_log_odds
 from thincrm.thinning.moves import Move, move_weights, move_width, refresh
 from thincrm.thinning.orthant import mean_link, pair_link
 
-__all__ = ["GPState", "SigmoidGP"]
+__all__ = ["CurveLaw", "GPState", "SigmoidGP"]
 
 _LINKS = {"probit": PROBIT, "logistic": LOGISTIC}
 _SMALLEST_SHARE = 1e-7

@@ -1,11 +1,13 @@
 """The same bits however the documents are cut into shards: streams belong to documents."""
 
+from itertools import pairwise
+
 import numpy as np
 from test_topic_threads import N_SWEEPS, check_evidence, every_product, problem_of, start, sweeps
 from topic_world import counts_of, level_of, topic_of
 
 from thincrm.models.topics.guess import first_topics
-from thincrm.models.topics.merges import merge_topics
+from thincrm.models.topics.split_merge import split_or_merge
 from thincrm.models.topics.start import expand
 from thincrm.numerics.streams import sweep_generator
 
@@ -19,10 +21,13 @@ def cut(name, n_shards):
 
 
 def chain(problem):
-    """Return states after a start, sweeps, a merge, a larger truncation, and more sweeps."""
+    """Return states after a start, sweeps, splits and merges, a larger truncation, more sweeps."""
     state = start(problem)
     seen = [state, *sweeps(problem, state, range(1, N_SWEEPS + 1))]
-    seen.append(merge_topics(sweep_generator(1, 0, 0, 2), problem, seen[-1], most_tokens=1_500))
+    for number in range(4):
+        rng = sweep_generator(1, 0, number, 2)
+        seen.append(split_or_merge(rng, problem, seen[-1], lambda _: 0.0))
+    assert any(a is not b for a, b in pairwise(seen[-5:]))
     larger, grown = expand(sweep_generator(1, 0, 0, 1), problem, seen[-1], 30)
     return larger, [*seen, *sweeps(larger, grown, range(N_SWEEPS + 1, N_SWEEPS + 4))]
 

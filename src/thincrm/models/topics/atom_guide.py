@@ -16,7 +16,7 @@ has the topic's marginal likelihood for its mean, and varies little where q is g
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import gammaln, log_expit
@@ -27,7 +27,7 @@ from thincrm.models.topics.usage import Usage, log_silent_at
 from thincrm.numerics.arrays import Float, Int
 from thincrm.ports import GateEvidence
 
-__all__ = ["Atom", "AtomGuide", "Uses", "fit_of"]
+__all__ = ["Atom", "AtomGuide", "Uses", "fit_of", "usage_at"]
 
 _ROUGH_MASSES = np.linspace(-12.0, 7.0, 39)  # log m, or log m / (1 - m)
 _ROUGH_SHARES = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95])  # of documents that are open
@@ -39,9 +39,17 @@ _WIDE = 1.1  # times the Gaussian's own standard deviation
 class Atom(NamedTuple):
     """What a topic has besides its words."""
 
-    x: Any  # of one atom; None: always open
+    x: tuple[np.ndarray, ...]  # of one atom
     log_mass: float
     shape: float
+
+
+class _CurveLaw(Protocol):
+    """A law of one atom's x that its gates alone determine."""
+
+    def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, ...]: ...
+
+    def log_excess(self, x: tuple[np.ndarray, ...]) -> float: ...
 
 
 class Uses(NamedTuple):
@@ -116,7 +124,7 @@ class AtomGuide:
     uses: Uses
     shape: float
     rough: float  # the mass, on the line
-    curve: Any  # law of x; None: its prior
+    curve: _CurveLaw | None  # None: the prior
 
     @classmethod
     def of(cls, problem: TopicProblem, state: TopicState, uses: Uses, shape: float) -> AtomGuide:
@@ -157,7 +165,7 @@ class AtomGuide:
         curve = 0.0 if self.curve is None else self.curve.log_excess(atom.x)
         return float(fit + curve + _log_levy(problem, state, log_mass)[0] - log_q)
 
-    def _log_odds(self, x: Any) -> Float:
+    def _log_odds(self, x: tuple[np.ndarray, ...]) -> Float:
         return np.asarray(self.problem.thinning.log_odds(x, self.problem.prepared)[:, 0])
 
     def _mass_law(self, log_odds_T: Float) -> tuple[float, float]:

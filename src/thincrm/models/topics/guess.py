@@ -38,8 +38,6 @@ class Sample(NamedTuple):
     """Some of the documents of all shards, in their order."""
 
     documents: Tokens
-    topic_N: np.ndarray
-    row_D: np.ndarray  # of tables of covariate rows and levels
     whole: bool  # these are all documents
 
     @classmethod
@@ -50,12 +48,8 @@ class Sample(NamedTuple):
         ends = np.cumsum([0, *(part.documents.word.size for part in parts)])
         starts = [part.documents.start[1:] + end for part, end in zip(parts, ends, strict=False)]
         word = np.concatenate([part.documents.word for part in parts])
-        return cls(
-            Tokens(np.concatenate([[0], *starts]), word, parts[0].documents.n_words),
-            np.concatenate([part.topic_N for part in parts]),
-            np.concatenate([part.row_D for part in parts]),
-            all(part.whole for part in parts),
-        )
+        documents = Tokens(np.concatenate([[0], *starts]), word, parts[0].documents.n_words)
+        return cls(documents, all(part.whole for part in parts))
 
 
 def first_room(n_tokens: int, n_topics: int) -> int:
@@ -98,8 +92,7 @@ def take(documents: Tokens, chosen_D: Bool) -> Tokens:
 
 def _sampled(shard: TopicShard, local: None, chosen_D: Bool) -> tuple[None, Sample]:
     here_D = chosen_D[shard.first : shard.first + shard.row.size]
-    nothing = np.zeros(0, np.int32)
-    return None, Sample(take(shard.tokens, here_D), nothing, nothing, bool(here_D.all()))
+    return None, Sample(take(shard.tokens, here_D), bool(here_D.all()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from thincrm.models.topics.factors import (
     PoissonFactor,
 )
 from thincrm.models.topics.keeping import draw_bytes, keep, numbers_of
-from thincrm.models.topics.merges import merge_topics
 from thincrm.models.topics.start import expand, start_state
 from thincrm.models.topics.state import (
     TopicGlobals,
@@ -113,12 +112,6 @@ class TopicLikelihood:
     def draw_bytes(self, problem: TopicProblem, state: TopicState, sweep: int) -> int:
         """Return how large the draw of a sweep would be."""
         return draw_bytes(problem, state, sweep)
-
-    def tidy(
-        self, rng: np.random.Generator, problem: TopicProblem, state: TopicState
-    ) -> TopicState:
-        """Merge topics that are one, in the warm-up."""
-        return merge_topics(rng, problem, state)
 
     def expand(
         self, rng: np.random.Generator, problem: TopicProblem, state: TopicState, n_atoms: int
