@@ -113,12 +113,6 @@ def without(part):
     return move
 
 
-def all_fresh(rng, problem, state):
-    """Count every token as a fresh draw of its topic."""
-    moved = split_or_merge(rng, problem, state.with_own(burstiness=0.0))
-    return moved.with_own(burstiness=state.own.burstiness)
-
-
 TWINS = {
     "without the words": ("gp, poisson", without("words")),
     "without the urns": ("gp, poisson, bursty", without("urns")),
@@ -127,7 +121,6 @@ TWINS = {
     "without the silence of the empty atom": ("gp, poisson", without("silence")),
     "without the chance of the sides": ("gp, poisson", without("sides")),
     "without the chance of the choice": ("gp, poisson", without("choice")),
-    "all tokens fresh": ("gp, poisson, bursty", all_fresh),
 }
 
 
