@@ -23,3 +23,12 @@ def test_features_have_a_page_with_the_numbers_of_the_tables(tmp_path):
         np.testing.assert_allclose(np.array(feature["used"]["mean"]) * unit, mine, atol=unit)
     pixels = read(tc.write_report(fitted_features(), tmp_path / "p.html"))[2]
     assert pixels["side"] == 4
+
+
+def test_several_covariates_have_the_plain_page(tmp_path):
+    rng = np.random.default_rng(0)
+    t, table = rng.random((20, 2)), rng.standard_normal((20, 3))
+    model = tc.FeatureModel(n_sweeps=6, random_state=0, quiet=True).fit(table, t=t)
+    _, _, data = read(tc.write_report(model, tmp_path / "f.html"))
+    assert data["noun"] == "feature"
+    assert len(data["covariates"]) == 2

@@ -9,7 +9,6 @@ from page_outline import Outline, read
 from report_cases import PAYLOADS, WORDS, dates, fitted, texts_of
 
 import thincrm as tc
-from thincrm.errors import InvalidInput
 from thincrm.models.topics.report.quotations import excerpt
 from thincrm.report.page import render
 from thincrm.report.times import chosen_times
@@ -97,10 +96,12 @@ def test_topics_that_never_close_have_a_page(tmp_path, t):
     assert data["topics"][0]["shape"][4] == 1.0
 
 
-def test_several_covariates_are_refused(tmp_path):
+def test_several_covariates_have_the_plain_page(tmp_path):
     model = fitted(t=lambda year: np.column_stack([year, year % 3]), n_sweeps=6)
-    with pytest.raises(InvalidInput, match="one covariate"):
-        tc.write_report(model, tmp_path / "r.html")
+    texts = ["a text"] * model.counts_.shape[0]
+    _, _, data = read(tc.write_report(model, tmp_path / "r.html", texts=texts))
+    assert data["noun"] == "topic"
+    assert len(data["covariates"]) == 2
 
 
 def test_an_excerpt_is_the_passage_where_the_topic_speaks():

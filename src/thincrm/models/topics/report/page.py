@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from thincrm.models.topics.report.data import topic_data
 from thincrm.models.topics.report.heldout import heldout_rows
+from thincrm.models.reported import Reported
 from thincrm.report.page import Page, static_text
 
 if TYPE_CHECKING:
@@ -33,7 +34,13 @@ _SCRIPTS = (
 
 
 def topic_page(model: TopicModel, texts: object = None, static: object = None) -> Page:
-    """Return the page of a fitted topic model; see `thincrm.write_report`."""
+    """Return the page of a fitted topic model; see `thincrm.write_report`.
+
+    Its curves are along one covariate: where there are several it is the plain page of any model,
+    which quotes no texts.
+    """
+    if model.covariates_.rows.shape[1] > 1:
+        return Reported.report_page(model)
     data = topic_data(model, texts) | {"heldout": heldout_rows(model, static)}
     package = "thincrm.models.topics.report"
     template, script = static_text(package, "topics.html"), static_text(package, *_SCRIPTS)
