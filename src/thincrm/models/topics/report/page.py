@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from thincrm.models.reported import Reported
 from thincrm.models.topics.report.data import topic_data
 from thincrm.models.topics.report.heldout import heldout_rows
-from thincrm.models.reported import Reported
 from thincrm.report.page import Page, static_text
 
 if TYPE_CHECKING:
