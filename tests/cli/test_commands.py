@@ -107,13 +107,14 @@ def test_a_run_is_made_longer_and_as_fine_as_told(place, tmp_path):
 
 def test_topics_runs_until_the_verdict_with_as_many_chains_as_a_corpus_can_have(place, tmp_path):
     from thincrm.models import base
-    from thincrm.models.topics import chains
+    from thincrm.models.topics import fit_command
 
     run, seen = tmp_path / "run", []
     fit = ("topics", place / "corpus.csv", "--text", "body", "--date", "when", "--max-topics", 12)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(base, "_FIRST_SWEEPS", 6)
-        patch.setattr(chains, "_MOST_TOKENS", ((100, 4), (10_000, 2)))
+        few = fit_command.UNASKED._replace(most_of_four=100, most_of_two=10_000)
+        patch.setattr(fit_command, "UNASKED", few)
         patch.setattr(base.Model, "_unsettled", lambda self, log: seen.append(log.n_made))
         done = call(*fit, "--draws", 2, "--threads", 1, "--out", run)
         n_chains = len({draw.chain for draw in tc.load(run).draws_})

@@ -250,14 +250,15 @@ def test_bands_are_quantiles_of_what_is_there():
 
 def test_a_corpus_has_four_chains_or_fewer_where_one_takes_long(tmp_path, monkeypatch):
     from thincrm import load
-    from thincrm.models.topics import chains
+    from thincrm.models.topics import model as module
 
-    assert [chains.affordable_chains(n) for n in (0, 3_000_000, 3_000_001, 10**8)] == [4, 4, 2, 1]
+    assert [module.UNASKED.number(n) for n in (0, 3_000_000, 3_000_001, 10**8)] == [4, 4, 2, 1]
     X, t = np.random.default_rng(0).poisson(1.0, (20, 6)), np.arange(20) % 4
     settings = {"n_sweeps": 6, "n_draws": 2, "n_threads": 1, "random_state": 0, "quiet": True}
     model = TopicModel(max_topics=30, n_chains="auto", **settings).fit(X, t=t)
     assert [draw.chain for draw in model.draws_] == [0, 0, 1, 1, 2, 2, 3, 3]
-    monkeypatch.setattr(chains, "_MOST_TOKENS", ((10, 4), (X.sum(), 2)))
+    few = module.UNASKED._replace(most_of_four=10, most_of_two=X.sum())
+    monkeypatch.setattr(module, "UNASKED", few)
     with pytest.warns(UserWarning, match=r"2 chains: a corpus .* \(n_chains says otherwise\)"):
         model.fit(X, t=t)
     model.save(tmp_path / "model")

@@ -16,10 +16,11 @@ from thincrm.inference.dask_cluster import Client
 from thincrm.models.features.model import FeatureModel
 from thincrm.models.features.table_source import read_rows
 from thincrm.models.features.terminal import FeatureTerminal
+from thincrm.models.unasked_chains import UnaskedChains
 
 __all__ = ["FeatureSettings", "fit_features"]
 
-_CHAINS = ((100_000, 4), (1_000_000, 2))  # cells at most, and chains of such a table
+_UNASKED = UnaskedChains("a table", 100_000, 1_000_000)  # cells
 
 
 class FeatureSettings(TypedDict):
@@ -62,20 +63,13 @@ def fit_features(
     missing = int(table.values.isna().to_numpy().sum())
     voice.say(f"{n_rows:,} rows, {n_columns:,} columns, {missing:,} missing cells.")
     model = FeatureModel(thinning=factor, **settings)
-    n_chains = _affordable(n_rows * n_columns)
-    if fewer and n_chains < settings["n_chains"]:
-        model.n_chains = n_chains
-        voice.say(
-            f"{n_chains} chain{'s' * (n_chains > 1)}: a table of this size takes long "
-            "(--chains says otherwise)."
-        )
+    if fewer:
+        model.n_chains = _UNASKED.number(n_rows * n_columns)
+        why = _UNASKED.why_fewer(model.n_chains)
+        if why is not None:
+            voice.say(why)
     kept = {"encoding": how.encoding or UTF8, "source": path.name, "kind": "table"}
     place = new_run(out, asdict(how) | kept)
     model.fit(table.values, t=table.t, out=place, client=client, minutes=minutes)
     keep_results(model, out)
     return show_run(voice, FeatureTerminal(), model, out, table.skipped)
-
-
-def _affordable(n_cells: int) -> int:
-    """Return how many chains a table is given unasked: it depends on nothing but its size."""
-    return next((n_chains for most, n_chains in _CHAINS if n_cells <= most), 1)

@@ -15,9 +15,8 @@ from thincrm.data.counts import lengths_of
 from thincrm.data.reading import Counts, is_counts
 from thincrm.data.vocabulary import count_words
 from thincrm.inference.dask_cluster import Client
-from thincrm.models.topics.chains import affordable_chains, fewer_chains
 from thincrm.models.topics.corpus import MOST_LETTERS, count_corpus, read_corpus
-from thincrm.models.topics.model import TopicModel
+from thincrm.models.topics.model import UNASKED, TopicModel
 from thincrm.models.topics.terminal import TopicTerminal
 
 __all__ = ["TopicSettings", "WordChoice", "fit_topics"]
@@ -82,8 +81,8 @@ def fit_topics(
     say_skipped(voice, corpus.skipped, corpus.first_skipped)
     voice.say("{:,} documents, {:,} words.".format(*counts.counts.shape))
     if model.n_chains == "auto":
-        model.n_chains = affordable_chains(int(lengths_of(counts.counts).sum()))
-        why = fewer_chains(model.n_chains)
+        model.n_chains = UNASKED.number(int(lengths_of(counts.counts).sum()))
+        why = UNASKED.why_fewer(model.n_chains)
         if why is not None:
             voice.say(why)
     place = new_run(out, corpus.reading, texts, () if texts is None else corpus.names)

@@ -34,7 +34,6 @@ from thincrm.levy import GammaProcess
 from thincrm.levy.process import LevyProcess
 from thincrm.models.base import Factors, Model, Parts
 from thincrm.models.seeds import RandomState, seed_of
-from thincrm.models.topics.chains import affordable_chains, fewer_chains
 from thincrm.models.topics.documents_kept import document_sweeps, say_kept, with_documents
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.models.topics.export import TopicExport
@@ -50,13 +49,15 @@ from thincrm.models.topics.storage import TopicFiles
 from thincrm.models.topics.tables import TopicTables
 from thincrm.models.topics.text_sources import TextSource, plain_vectorizer, source_of
 from thincrm.models.topics.usage import TopicEvidence, Usage
+from thincrm.models.unasked_chains import UnaskedChains
 from thincrm.numerics.arrays import Float
 from thincrm.report.page import Page
 from thincrm.thinning import Always, ProbitRVM, SigmoidGP
 from thincrm.thinning.member import ThinningFunction
 
-__all__ = ["TopicModel"]
+__all__ = ["UNASKED", "TopicModel"]
 
+UNASKED = UnaskedChains("a corpus", 3_000_000, 12_000_000)  # tokens
 _PAPER_WIDTHS = (100.0, 200.0, 1e3, 2e3, 1e4)
 _CONCENTRATION = {"coarse": 0.3, "medium": 0.1, "fine": None}  # None: learned
 _MOST_TOPICS = 100_000
@@ -280,7 +281,7 @@ class TopicModel(
         self.seed_ = seed_of(self.random_state)
         self.counts_, self.heldout_ = hold_out(counts, heldout, self.seed_)
         schedule = self._schedule()
-        why = fewer_chains(schedule.n_chains) if self.n_chains == "auto" else None
+        why = UNASKED.why_fewer(schedule.n_chains) if self.n_chains == "auto" else None
         if why is not None:
             warnings.warn(why, stacklevel=2)
         if not self.quiet:
@@ -290,7 +291,7 @@ class TopicModel(
 
     def _chains(self) -> int:
         if isinstance(self.n_chains, str) and self.n_chains == "auto":
-            return affordable_chains(int(lengths_of(self.counts_).sum()))
+            return UNASKED.number(int(lengths_of(self.counts_).sum()))
         return super()._chains()
 
     def _watch(self, log: RunLog) -> Watch:
