@@ -120,6 +120,13 @@ def test_positive_normal(mean, size):
     assert_law(x, lambda t: -np.expm1(special.log_ndtr(mean - t) - special.log_ndtr(mean)))
 
 
+def test_positive_normals_of_any_mean_come_to_an_end():
+    x = draws(8, positive_normal, -1e200, n=2_000)
+    assert_law(x * 1e200, lambda t: -np.expm1(-t))
+    for mean in (-np.inf, np.nan):
+        assert not draws(8, positive_normal, mean, n=1)[0] > 0.0
+
+
 def test_gaussian_from_precision():
     """R (x - Q^-1 b) is standard normal: each entry's law, and no correlation."""
     rng = np.random.default_rng(9)

@@ -28,6 +28,8 @@ __all__ = [
     "positive_normal",
 ]
 
+_FAR = 1e8  # standard deviations
+
 
 @compiled
 def normal(state: np.ndarray) -> float:
@@ -104,6 +106,8 @@ def positive_normal(state: np.ndarray, mean: float) -> float:
             x = mean + normal(state)
             if x > 0.0:
                 return x
+    if not mean > -_FAR:  # exponential to the last bit; squares would overflow
+        return float(math.log(uniform(state)) / mean)
     rate = 0.5 * (math.sqrt(mean * mean + 4.0) - mean)
     while True:
         x = -math.log(uniform(state)) / rate

@@ -11,7 +11,9 @@ from scipy.stats import norm, truncnorm
 
 import thincrm as tc
 from thincrm.errors import DamagedFile, InvalidInput
+from thincrm.models.mixtures.censored import _draw_between
 from thincrm.models.mixtures.sweep import SWEEP
+from thincrm.numerics.streams import new_stream
 from thincrm.testing import assert_passed, assert_rejected, two_sample_test
 from thincrm.thinning import Bump
 
@@ -164,3 +166,12 @@ def test_what_is_refused(cut, fitted):
     holes[:3] = np.nan  # censored or not, a missing response says nothing
     found = fitted[0].score_samples(holes[:3], t=t[:3], censored=[-1, 0, 1])
     np.testing.assert_allclose(found, 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("low", [1e7, 1e9, 1e200, np.nan])
+@pytest.mark.parametrize("width", [1e-9, 1.0, np.inf])
+def test_draws_between_limits_that_are_far_out_come_to_an_end(low, width):
+    for sign in (-1.0, 1.0):
+        limits = sorted([sign * low, sign * (low + low * width)])
+        x = _draw_between(new_stream(np.uint64(1), 2), *limits)
+        assert np.isnan(low) or limits[0] <= x <= limits[1]

@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 _ROOT_HALF = math.sqrt(0.5)
+_FAR = 1e8  # standard deviations
 _LOG_ROOT_TAU = 0.5 * math.log(2.0 * math.pi)
 _LOG_2 = math.log(2.0)
 
@@ -82,8 +83,12 @@ def _log_between(low: float, high: float) -> float:
 @compiled
 def _draw_between(state: np.ndarray, low: float, high: float) -> float:
     """Draw a standard normal between two numbers, by rejection that suits where they are."""
+    if math.isnan(low) or math.isnan(high):
+        return float(np.nan)
     if low < 0.0 and high <= 0.0:
         return -_draw_between(state, -high, -low)
+    if low > _FAR:  # what is beyond is lost to rounding
+        return low
     if high == np.inf:
         return low + positive_normal(state, -low)
     if low < 0.0 and high - low > 2.0:
