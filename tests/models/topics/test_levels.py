@@ -45,6 +45,19 @@ def test_levels_have_their_law(count, t):
     assert stats.chisquare(np.bincount(level, minlength=3), size * law).pvalue > 1e-5
 
 
+def test_levels_of_numbers_that_cannot_be_are_levels():
+    """Levels are places in tables: those of a forged run must not lie beyond them."""
+    size, never = 5_000, USAGE._replace(log_share=np.full(3, -np.inf))
+    topics = np.zeros(size, int), np.zeros(0, int), np.zeros(0, int)
+    for _ in range(20):  # memory that is not written holds anything
+        np.full(size, 2**30, np.int32)
+        level = draw_levels(
+            np.uint64(1), np.arange(size), np.zeros(size, int), np.zeros(size + 1, int),
+            topics, never, LOG_ODDS_TK,
+        )  # fmt: skip
+        assert ((level >= 0) & (level < 3)).all()
+
+
 def test_shares_are_dirichlet():
     rng, level = np.random.default_rng(2), np.array([0, 2, 2, 2])
     share = np.exp([draw_shares(rng, level, 3) for _ in range(5_000)])

@@ -89,7 +89,7 @@ def draw_levels(
     silent_TB = log_silent_RK.sum(axis=1).reshape(-1, n_levels) + usage.log_share
     used_TBK = (wide.log_silent - log_silent_RK).reshape(-1, n_levels, n_topics)
     used_TKB = np.ascontiguousarray(used_TBK.transpose(0, 2, 1))
-    log_q_B, level_D = np.log(usage.q[:, 0]), np.empty(row_D.size, np.int32)
+    log_q_B, level_D = np.log(usage.q[:, 0]), np.zeros(row_D.size, np.int32)
 
     def work(first: int, stop: int) -> None:
         _draw(
