@@ -149,6 +149,9 @@ def test_covariates_of_several_kinds(tmp_path):
         tc.read_table(path, "h", groups={"g": None})
     with pytest.raises(InvalidInput, match=r"line 2, column g: 'u' is none of v, w"):
         tc.read_table(path, "h", groups={"g": ["v", "w"]})
+    path.write_bytes("h,g,y\n1,u,1\n2,é,2\n".encode("latin-1"))
+    with pytest.raises(InvalidInput, match=r"line 3, column g: .* in the file's encoding"):
+        tc.read_table(path, "h", groups={"g": None})
 
 
 def test_covariates_of_a_table_may_be_dates(tmp_path):

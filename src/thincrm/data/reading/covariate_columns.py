@@ -10,7 +10,7 @@ import pandas as pd
 
 from thincrm.data.covariates import encode
 from thincrm.data.reading.dates import DateColumn
-from thincrm.data.reading.texts import number_in
+from thincrm.data.reading.texts import number_in, plain
 from thincrm.errors import InvalidInput, argument
 
 __all__ = ["covariate_reader"]
@@ -89,7 +89,7 @@ class Category:
 
     def read(self, value: object) -> None:
         """Add a level, or raise ValueError with the reason why it is none."""
-        said = "" if value is None else str(value).strip()
+        said = "" if value is None else str(plain(value)).strip()
         if not said:
             raise ValueError("the category is missing")
         if self._levels is not None and said not in self._levels:
