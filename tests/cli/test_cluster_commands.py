@@ -65,6 +65,20 @@ def test_holes_are_filled(place):
     assert float(found.loc["weight", "mean"]) == pytest.approx(50, abs=3)
 
 
+def test_rows_without_names_are_numbered_once(place, tmp_path):
+    table = pd.read_csv(place / "table.csv", encoding="latin-1").drop(columns="name")
+    table.to_csv(tmp_path / "t.csv", index=True, index_label="")
+    loud = [word for word in SHORT if word != "--quiet"]
+    words = ("clusters", tmp_path / "t.csv", "--covariate", "year", "--out", tmp_path / "r", *loud)
+    said = invoke(*words).stdout
+    assert "A column without a name numbers the rows and is left out (--column" in said
+    assert "colour = red 100 %" in said or "colour = red 9" in said
+    invoke("impute", tmp_path / "r", tmp_path / "t.csv", "--out", tmp_path / "i.csv")
+    found = pd.read_csv(tmp_path / "i.csv")
+    assert [*found.columns] == ["line", "column", "mean", "lower", "upper"]
+    assert found["line"].tolist() == [5, 6]
+
+
 def test_a_run_is_evaluated_and_exported(place):
     done = invoke("evaluate", place / "run", "--heldout", "0.2", "--out", place / "e.csv", "--json")
     found = json.loads(done.stdout)

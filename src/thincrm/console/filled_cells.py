@@ -31,7 +31,7 @@ def write_cells(
     row, column = np.nonzero(missing)
     lines = found.lines  # names may repeat
     label, index = label_column(found, str(lines.name), *_CELL)
-    named = {} if index is lines else {label: index[row]}
+    named = {} if index.name == lines.name and index.equals(lines) else {label: index[row]}
     values = (np.asarray(part)[missing] for part in filled)
     cells = pd.DataFrame(
         {str(lines.name): lines[row], **named}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from thincrm.errors import Sentence, in_shell
 from thincrm.numerics.waiting import telling
 from thincrm.printable import printable
 
-__all__ = ["Voice", "say_skipped"]
+__all__ = ["Voice", "say_row_numbers", "say_skipped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,13 @@ def say_skipped(voice: Voice, skipped: int, first: str = "") -> None:
     if skipped:
         more = "; the first: " if first else "."
         voice.say(Sentence(f"{skipped:,} bad rows were skipped{more}", first))
+
+
+def say_row_numbers(voice: Voice, names: Sequence[str]) -> None:
+    """Say which columns were left out because they only number the rows."""
+    for name in names:
+        called = f"Column {name}" if name.strip() else "A column without a name"
+        voice.say(f"{called} numbers the rows and is left out (--column says which to take).")
 
 
 def _or_null(value: object) -> object:

@@ -135,6 +135,29 @@ def test_a_table_with_holes(tmp_path):
         tc.read_table(path, "gpd")
 
 
+def test_columns_that_number_the_rows_are_left_out(tmp_path):
+    rng, path = np.random.default_rng(0), tmp_path / "a.csv"
+    table = pd.DataFrame(rng.normal(size=(12, 2)), columns=["x", "y"])
+    table["count"] = np.arange(12)
+    table["id"] = rng.permutation(12) + 100
+    table["year"] = 2000 + np.arange(12)  # they are all different, but tell something
+    table["ones"] = 1
+    table.to_csv(path, index=True, index_label="rownames")
+    found = tc.read_table(path)
+    assert found.row_numbers == ("rownames", "count", "id")
+    assert found.values.columns.tolist() == ["x", "y", "year", "ones"]
+    asked = tc.read_table(path, columns=["x", "id"])
+    assert asked.values.columns.tolist() == ["x", "id"]
+    assert asked.row_numbers == ()
+    path.write_text(path.read_text().replace("\n5,", "\n5,bad", 1))
+    again = tc.read_table(path, skip_bad=True)
+    assert (again.skipped, again.row_numbers) == (1, ("rownames", "count", "id"))
+    table[["count"]].to_csv(path, index=False)
+    assert tc.read_table(path).values.columns.tolist() == ["count"]  # there is nothing else
+    table.head(9).to_csv(path, index=False)
+    assert tc.read_table(path).row_numbers == ()
+
+
 def test_covariates_of_several_kinds(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("when,g,h,x\n1970-01-03,u,1,1\nsoon,u,2,2\n1970-01-02,,3,3\n1970-01-05,v,4,4\n")

@@ -13,6 +13,7 @@ import pandas as pd
 
 from thincrm.data.reading.covariate_columns import covariate_reader
 from thincrm.data.reading.lines import UTF8, shown
+from thincrm.data.reading.row_numbers import row_numbers
 from thincrm.data.reading.rows import Tally, column_names, rows
 from thincrm.data.reading.texts import number_in, plain
 from thincrm.errors import InvalidInput, sentence_of
@@ -39,6 +40,8 @@ class Table:
         How many bad rows were passed over.
     first_skipped : str
         The first of them, and why; empty if there is none.
+    row_numbers : tuple of str
+        Columns that were left out because they number the rows and no one asked for them.
     """
 
     values: pd.DataFrame = field(repr=False)
@@ -46,6 +49,7 @@ class Table:
     lines: pd.Index = field(repr=False)
     skipped: int = 0
     first_skipped: str = ""
+    row_numbers: tuple[str, ...] = ()
 
 
 def read_table(
@@ -71,7 +75,8 @@ def read_table(
         The column that features may depend on: numbers or dates. Of several, dates become days
         since 1970.
     columns : sequence of str or None
-        The columns of numbers to model; None: all others that hold nothing but numbers.
+        The columns of numbers to model; None: all others that hold nothing but numbers, and do
+        not merely number the rows.
     date : str or None
         A column of dates that features may depend on, instead of `covariate` or beside it.
     label : str or None
@@ -131,9 +136,14 @@ def read_table(
     index = lines if label is None else pd.Index(labels, name=label)
     cells_NC = np.frombuffer(values).reshape(len(places), len(numbers))
     frame = pd.DataFrame(cells_NC, columns=pd.Index(numbers), index=index, copy=True)
+    left_out = [] if columns is not None else row_numbers(frame, lines)
     if said:
         frame = pd.concat([frame, pd.DataFrame(said, index=index)], axis=1)[kept]
-    return Table(frame, reader.series(index), lines, tally.skipped, tally.first)
+    if len(left_out) == frame.shape[1]:
+        left_out = []
+    frame = frame.drop(columns=left_out)
+    t = reader.series(index)
+    return Table(frame, t, lines, tally.skipped, tally.first, tuple(left_out))
 
 
 def _kept(

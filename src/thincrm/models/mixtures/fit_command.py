@@ -10,7 +10,7 @@ from thincrm.console.data_columns import TableColumns
 from thincrm.console.model_terminal import RunCommand, refusal
 from thincrm.console.run_source import new_run
 from thincrm.console.show_run import keep_results, show_run
-from thincrm.console.voice import Voice, say_skipped
+from thincrm.console.voice import Voice, say_row_numbers, say_skipped
 from thincrm.data.reading.lines import UTF8
 from thincrm.inference.dask_cluster import Client
 from thincrm.models.loading import load
@@ -52,6 +52,7 @@ def fit_clusters(
     with voice.telling(f"reading {path.name}"):
         table, side_N = read_rows(path, how, censored)
     say_skipped(voice, table.skipped, table.first_skipped)
+    say_row_numbers(voice, table.row_numbers)
     n_rows, n_columns = table.values.shape
     missing = int(table.values.isna().to_numpy().sum())
     voice.say(f"{n_rows:,} rows, {n_columns:,} columns, {missing:,} missing cells.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from thincrm.errors import InvalidInput
 from thincrm.models.mixtures.model import MixtureModel
 from thincrm.models.mixtures.sides import without_limits
 from thincrm.models.mixtures.table_source import read_new_rows
+from thincrm.models.mixtures.typical import Entry, typical_entries
 from thincrm.numerics.waiting import now
 
 __all__ = ["MixtureTerminal"]
@@ -33,8 +35,11 @@ _LEVEL = 0.9
 _ASSIGNED = ("cluster", "probability", "log_density")
 
 
-def _short(value: float) -> str:
-    return f"{value:.3g}" if abs(value) < 1000.0 else f"{value:,.0f}"
+def _entry_text(entry: Entry) -> str:
+    value = entry.mean
+    if entry.is_probability:
+        return f"{entry.name} {100 * value:.0f} %"
+    return f"{entry.name} {value:.3g}" if abs(value) < 1000.0 else f"{entry.name} {value:,.0f}"
 
 
 class MixtureTerminal(ModelTerminal[MixtureModel]):
@@ -42,17 +47,13 @@ class MixtureTerminal(ModelTerminal[MixtureModel]):
 
     def table(self, model: MixtureModel) -> Table:
         """Return the clusters: share of rows, share through t, what is most unlike the others."""
-        known, typical = model.covariates_, model.clusters()["mean"]
-        names = typical.loc[0].index  # not always different
-        entries = pd.DataFrame(typical.to_numpy().reshape(-1, len(names)).T)
+        known = model.covariates_
         share_LT = model.activation()["share"].to_numpy().reshape(-1, len(known.rows))
-        centre, spread = entries.mean(axis=1), entries.std(axis=1).replace(0.0, np.nan)
         sizes = model.sizes()["rows"] / len(model.labels_)
         grid = CurveTable(known, "cluster", "rows", "most unlike the others")
-        for cluster, share_T in enumerate(share_LT[:MOST_ATOMS]):
-            unlike = ((entries[cluster] - centre) / spread).abs().sort_values(ascending=False)
-            top = unlike.index[:_ENTRIES]
-            said = " ".join(f"{names[e]} {_short(entries.loc[e, cluster])}" for e in top)
+        rows = zip(share_LT, typical_entries(model), strict=True)
+        for cluster, (share_T, entries) in enumerate(islice(rows, MOST_ATOMS)):
+            said = ", ".join(map(_entry_text, entries[:_ENTRIES]))
             grid.add(cluster, f"{100 * sizes[cluster]:.0f} %", share_T, said)
         return grid.table
 

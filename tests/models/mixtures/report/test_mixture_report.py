@@ -20,8 +20,11 @@ def test_its_numbers_are_those_of_the_tables(models, files):
     shares = model.activation()
     assert [cluster["rows"] for cluster in data["clusters"]] == [*sizes["rows"]]
     for k, cluster in enumerate(data["clusters"]):
-        mean = [entry[1] for entry in cluster["entries"]]
-        np.testing.assert_allclose(mean, typical.loc[k]["mean"], rtol=1e-3)
+        assert sorted(entry[0] for entry in cluster["entries"]) == sorted(typical.loc[k].index)
+        for name, *numbers, is_probability in cluster["entries"]:
+            known = typical.loc[k].loc[name][["mean", "lower", "upper", "sd"]]
+            np.testing.assert_allclose(np.array(numbers, float), known, rtol=1e-3)
+            assert is_probability == (" = " in name)
         curve = cluster["share_at"]
         mine = shares[shares["cluster"] == k]["share"]
         np.testing.assert_allclose(

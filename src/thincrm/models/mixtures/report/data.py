@@ -9,6 +9,7 @@ import pandas as pd
 
 from thincrm.errors import InvalidInput
 from thincrm.models.mixtures.partition import spread
+from thincrm.models.mixtures.typical import typical_entries
 from thincrm.report.packed_curves import PackedCurve, curves_of
 from thincrm.report.plain_data import plain_data
 from thincrm.report.times import chosen_times, shown
@@ -46,19 +47,17 @@ def mixture_data(model: MixtureModel) -> dict[str, object]:
 
 def _clusters(model: MixtureModel) -> list[dict[str, object]]:
     """Return what is typical of every cluster, its share, its rows and its curve."""
-    table, sizes = model.clusters(), model.sizes()
+    sizes, typical = model.sizes(), typical_entries(model)
     curves, examples = _curves(model), _examples(model)
     out: list[dict[str, object]] = []
     names = ["rows", "share", "lower", "upper", "presence"]
     for k, (rows, *share, presence) in enumerate(sizes[names].to_numpy(float)):
-        entries = table.loc[k]
-        typical = zip(entries.index, entries.to_numpy(float), strict=True)
         out.append(
             {
                 "rows": int(rows),
                 "share": [_short(x) for x in share],
                 "presence": _short(presence),
-                "entries": [[str(name), *(_short(x) for x in row[:4])] for name, row in typical],
+                "entries": [[e.name, *map(_short, e[1:5]), e.is_probability] for e in typical[k]],
                 "examples": examples[k],
                 **(curves[k] if curves else {}),
             }

@@ -2,7 +2,7 @@
 const clusters = data.clusters.map((raw, id) => ({...raw, id,
   ...(raw.share_at ? {share_at: unpack(raw.share_at), open_at: unpack(raw.open_at)} : {})}));
 const MEASURES = {share_at: 'Share of new rows', open_at: 'Probability of being open'};
-const ENTRIES_SHOWN = 10;
+const ENTRIES_SHOWN = 8;
 const number = (x) => (x === null ? '' : x && Math.abs(x) < 1e-3 ? x.toExponential(0) : String(Number(x.toPrecision(Math.abs(x) < 100 ? 3 : 4)))).replaceAll('-', '−');
 const UNSURE = 'It is not known where these rows belong: they are together in no draw. Below is what the clusters are like that they are in.';
 const clusterColour = (id) => d3.piecewise(d3.interpolateRgb, ramp())(clusters.length > 1 ? id / (clusters.length - 1) : 0.5);
@@ -12,8 +12,11 @@ function clusterCard(cluster, width, measure) {
   const [share, lower, upper] = cluster.share;
   const parts = [el('p', {class: 'note'}, `${plural(cluster.rows, 'row')}; ${percent(share)} of all (${percent(lower)} to ${percent(upper)}), in ${percent(cluster.presence)} of draws`),
     ...(cluster.presence === 0 ? [el('p', {class: 'note'}, UNSURE)] : []),
-    table(['', 'mean', 'from', 'to', 'sd'], cluster.entries.slice(0, ENTRIES_SHOWN)
-      .map(([entry, ...values]) => [entry, ...values.map(number)]))];
+    table(['', 'mean', '90 % band', 'sd'], cluster.entries.slice(0, ENTRIES_SHOWN).map(([entry, mean, lower, upper, sd, chance]) => {
+      const said = chance ? percent : number;
+      return [entry, said(mean), `${said(lower)} to ${said(upper)}`, number(sd)];
+    })),
+    ...(cluster.entries.length > ENTRIES_SHOWN ? [el('p', {class: 'note'}, `What it differs in most; ${cluster.entries.length - ENTRIES_SHOWN} more are in the table Clusters.`)] : [])];
   let picture = svg('svg', {viewBox: '0 0 1 1', width: 1, height: 1});
   if (cluster[measure]) {
     const curve = cluster[measure];

@@ -1,0 +1,53 @@
+"""What is typical of a cluster: its entries, those first in which it is most unlike the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from thincrm.numerics.arrays import Float
+
+if TYPE_CHECKING:
+    from thincrm.models.mixtures.model import MixtureModel
+
+__all__ = ["Entry", "typical_entries"]
+
+
+class Entry(NamedTuple):
+    """A column of a cluster, or a value of a category: a mean, or a probability."""
+
+    name: str
+    mean: float
+    lower: float
+    upper: float
+    sd: float  # NaN: has none
+    is_probability: bool
+
+
+def typical_entries(model: MixtureModel) -> list[list[Entry]]:
+    """Return the entries of every cluster, by distance from the clusters' mean.
+
+    Distances are in standard deviations over clusters. Values of a category that are rarer than
+    elsewhere come last: what a cluster is not, its other values tell.
+    """
+    table, layout = model.clusters(), model.layout_
+    names = list(table.loc[0].index)
+    pairs = zip(model.columns_, layout.levels, strict=True)
+    values = {f"{name} = {level}" for name, levels in pairs for level in levels}
+    chance_E = np.array([name in values for name in names])
+    number_LEC = table[["mean", "lower", "upper", "sd"]].to_numpy(float).reshape(-1, len(names), 4)
+    mean_LE = number_LEC[..., 0]
+    spread_E = mean_LE.std(0)
+    away_LE = np.nan_to_num((mean_LE - mean_LE.mean(0)) / np.where(spread_E > 0, spread_E, np.inf))
+    rank_LE = np.where(chance_E & (away_LE < 0), away_LE - 1e6, np.abs(away_LE))
+    order_LE = np.argsort(-rank_LE, axis=1, kind="stable")
+    return [
+        [_entry(str(names[e]), number_EC[e], bool(chance_E[e])) for e in order_E]
+        for number_EC, order_E in zip(number_LEC, order_LE, strict=True)
+    ]
+
+
+def _entry(name: str, number_C: Float, is_probability: bool) -> Entry:
+    mean, lower, upper, sd = map(float, number_C)
+    return Entry(name, mean, lower, upper, sd, is_probability)
