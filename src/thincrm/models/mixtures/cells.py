@@ -12,7 +12,7 @@ import pandas as pd
 
 from thincrm.models.mixtures.clusters import Clusters, Params, Rows, TableClusters
 from thincrm.models.mixtures.columns import Layout
-from thincrm.numerics.arrays import Float
+from thincrm.numerics.arrays import Float, Int
 
 __all__ = ["Cells", "ColumnLaw", "log_spread", "spreads"]
 
@@ -37,6 +37,10 @@ class Cells(Protocol):
     @property
     def law(self) -> Clusters:
         """Return the law inside clusters."""
+
+    @property
+    def normal_places(self) -> Int:
+        """Return the columns that have a normal law inside clusters."""
 
     def rows(self, value_NP: Float, time_NC: Float) -> Rows:
         """Return rows as the law wants them."""

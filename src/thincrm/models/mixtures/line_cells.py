@@ -15,7 +15,7 @@ from thincrm.models.mixtures.cells import ColumnLaw
 from thincrm.models.mixtures.clusters import Params, Rows
 from thincrm.models.mixtures.columns import Layout
 from thincrm.models.mixtures.regression import RegressionClusters
-from thincrm.numerics.arrays import Float
+from thincrm.numerics.arrays import Float, Int
 
 __all__ = ["LineCells"]
 
@@ -58,6 +58,11 @@ class LineCells:
         rows = self.known.observed()
         spread = rows.std(axis=0)
         return rows.mean(axis=0), np.where(spread > 0, spread, 1.0)
+
+    @property
+    def normal_places(self) -> Int:
+        """Return the columns with a normal law: the response."""
+        return np.zeros(1, np.int64)
 
     def rows(self, value_NP: Float, time_NC: Float) -> Rows:
         """Return responses in standard units, and the columns of the lines."""

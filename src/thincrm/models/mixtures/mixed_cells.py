@@ -43,6 +43,11 @@ class MixedCells:
         """Return the law inside clusters."""
         return self.likelihood.law(self._n_levels)
 
+    @property
+    def normal_places(self) -> Int:
+        """Return the columns with a normal law: the numbers."""
+        return self._places[0]
+
     def rows(self, value_NP: Float, time_NC: Float) -> Rows:
         """Return numbers in standard units, counts and categories."""
         standard = self.layout.scale.standard(value_NP)

@@ -48,6 +48,7 @@ from thincrm.models.mixtures.sides import SidesLike, censor, sides_of
 from thincrm.models.mixtures.state import MixtureOwn
 from thincrm.models.mixtures.storage import MixtureFiles
 from thincrm.models.mixtures.tables import ClusterTables
+from thincrm.models.mixtures.ties import spread_ties
 from thincrm.models.reported import refuse_options
 from thincrm.models.seeds import RandomState, seed_of
 from thincrm.numerics.arrays import Float
@@ -310,8 +311,11 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         return Factors(levy, thinning, likelihood, n_clusters, n_background)
 
     def _parts(self, known: Covariates) -> Parts:
-        times = self.covariates_.observed()
-        rows = censor(self._cells().rows(self.values_, times), self.censored_)
+        cells, times = self._cells(), self.covariates_.observed()
+        side_N = self.censored_
+        exact_N = np.ones(len(self.values_), bool) if side_N is None else side_N == 0
+        value = spread_ties(self.values_, cells.normal_places, exact_N, self.seed_)
+        rows = censor(cells.rows(value, times), side_N)
         return Parts(as_shards(rows, known.row, known.trials))
 
     def _adopt(self, draws: list[MixtureDraw], trace: list[dict[str, float]]) -> None:

@@ -12,7 +12,7 @@ from thincrm.models.mixtures.cells import ColumnLaw, log_spread, spreads
 from thincrm.models.mixtures.clusters import Params, Rows
 from thincrm.models.mixtures.columns import Layout
 from thincrm.models.mixtures.gaussian import GaussianClusters
-from thincrm.numerics.arrays import Float
+from thincrm.numerics.arrays import Float, Int
 
 __all__ = ["NumberCells"]
 
@@ -29,6 +29,11 @@ class NumberCells:
     def law(self) -> Any:
         """Return the law inside clusters."""
         return self.likelihood.law()
+
+    @property
+    def normal_places(self) -> Int:
+        """Return the columns with a normal law: all that vary."""
+        return self.layout.places("number")
 
     def rows(self, value_NP: Float, time_NC: Float) -> Rows:
         """Return the moving columns in standard units."""
