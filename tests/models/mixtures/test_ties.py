@@ -59,3 +59,15 @@ def test_a_table_of_rounded_numbers_has_numbers_for_results(likelihood):
     assert np.isfinite(found.to_numpy()).all()
     assert found["sd"].min() > 0.4  # steps of 5 and 2: no spikes
     assert np.isfinite(model.score_samples(table, t=rng.normal(size=600))).all()
+
+
+@pytest.mark.parametrize("outlier", [False, True])
+def test_columns_that_determine_one_another(outlier):
+    rng = np.random.default_rng(4)
+    table = rng.normal(size=(80, 3))
+    table = np.r_[table, np.full((1, 3), 1e12)] if outlier else np.c_[table, table[:, 0]]
+    t = rng.normal(size=len(table))
+    settings = {"n_sweeps": 60, "n_draws": 10, "random_state": 0, "quiet": True}
+    model = tc.MixtureModel(max_clusters=12, **settings).fit(table, t=t)
+    assert np.isfinite(model.clusters().to_numpy()).all()
+    assert np.isfinite(model.score_samples(table, t=t)).all()

@@ -20,12 +20,14 @@ from thincrm.models.mixtures.seats import Seats, half_gammas
 from thincrm.models.mixtures.table_rows import (
     TableRows,
     draw_weight,
+    least_spread,
     log_row,
     reach_of,
     sample_weights,
     scaled_cdf,
 )
 from thincrm.numerics.arrays import Float
+from thincrm.numerics.bounded_gamma import gamma_at_least
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.streams import fold_key, fresh_key, new_stream
 from thincrm.numerics.variates import gamma, normal
@@ -73,7 +75,7 @@ class Diagonal:
     """The law of independent columns (see `GaussianClusters` for the parameters)."""
 
     shape: float
-    spread: tuple[float, float]  # Gamma prior of b
+    spread: tuple[float, float]  # Gamma prior of b, which is at least `least_spread`
     tightness: tuple[float, float]  # Gamma prior of κ
     degrees: float
 
@@ -81,7 +83,8 @@ class Diagonal:
         """Draw κ and b."""
         n_columns = rows.value.shape[1]
         kappa = rng.gamma(self.tightness[0], 1.0 / self.tightness[1])
-        rate = np.asarray(rng.gamma(self.spread[0], 1.0 / self.spread[1], n_columns))
+        e, f = self.spread
+        rate = gamma_at_least(rng, e, np.full(n_columns, f), least_spread(self.spread))
         return DiagonalHyper(kappa, rate)
 
     def start_hyper(self, rows: TableRows) -> DiagonalHyper:
@@ -159,8 +162,8 @@ class Diagonal:
         """Draw b ~ Gamma(e + K a, f + Σ τ), κ ~ Gamma(e + K P / 2, f + Σ τ μ² / 2)."""
         n_clusters, n_columns = params.mean.shape
         (e, f), (g, h) = self.spread, self.tightness
-        rate = rng.gamma(e + self.shape * n_clusters, 1.0, n_columns)
-        rate /= f + params.precision.sum(0)
+        shape, rate_P = e + self.shape * n_clusters, f + params.precision.sum(0)
+        rate = gamma_at_least(rng, shape, rate_P, least_spread(self.spread))
         pull = 0.5 * float((params.precision * params.mean**2).sum())
         kappa = float(rng.gamma(g + 0.5 * n_clusters * n_columns)) / (h + pull)
         return DiagonalHyper(kappa, rate)

@@ -33,11 +33,13 @@ from thincrm.models.mixtures.gaussian_seats import reseat_full
 from thincrm.models.mixtures.seats import Seats, half_gammas
 from thincrm.models.mixtures.table_rows import (
     TableRows,
+    least_spread,
     reach_of,
     sample_weights,
     scaled_cdf,
 )
 from thincrm.numerics.arrays import Float
+from thincrm.numerics.bounded_gamma import gamma_at_least
 from thincrm.numerics.streams import fresh_key
 
 __all__ = ["Full", "FullHyper", "FullPacked", "FullParams", "FullStats"]
@@ -64,14 +66,15 @@ class Full:
     """The law of full covariances (see `GaussianClusters` for the parameters)."""
 
     extra: float  # ν0 - P, at least 1
-    spread: tuple[float, float]  # Gamma prior of ψ
+    spread: tuple[float, float]  # Gamma prior of ψ, which is at least `least_spread`
     tightness: tuple[float, float]  # Gamma prior of κ
     degrees: float
 
     def draw_hyper(self, rng: np.random.Generator, rows: TableRows) -> FullHyper:
         """Draw κ and ψ."""
         kappa = rng.gamma(self.tightness[0], 1.0 / self.tightness[1])
-        scale = np.asarray(rng.gamma(self.spread[0], 1.0 / self.spread[1], rows.value.shape[1]))
+        e, f = self.spread
+        scale = gamma_at_least(rng, e, np.full(rows.value.shape[1], f), least_spread(self.spread))
         return FullHyper(kappa, scale)
 
     def start_hyper(self, rows: TableRows) -> FullHyper:
@@ -153,8 +156,9 @@ class Full:
         n_clusters, n_columns = params.mean.shape
         (e, f), (g, h) = self.spread, self.tightness
         degrees = self.extra + n_columns
-        scale = rng.gamma(e + 0.5 * degrees * n_clusters, 1.0, n_columns)
-        scale /= f + 0.5 * np.einsum("kpp->p", params.precision)
+        rate_P = f + 0.5 * np.einsum("kpp->p", params.precision)
+        shape = e + 0.5 * degrees * n_clusters
+        scale = gamma_at_least(rng, shape, rate_P, least_spread(self.spread))
         pull = np.einsum("kp,kpq,kq->", params.mean, params.precision, params.mean)
         kappa = float(rng.gamma(g + 0.5 * n_clusters * n_columns)) / (h + 0.5 * float(pull))
         return FullHyper(kappa, scale)

@@ -15,6 +15,7 @@ from thincrm.numerics.variates import gamma
 __all__ = [
     "TableRows",
     "draw_weight",
+    "least_spread",
     "log_row",
     "reach_of",
     "sample_weights",
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 _LEAST_WEIGHT = 1e-300
+_LEAST_SPREAD = 1e-6  # of its prior mean
 
 
 class TableRows(NamedTuple):
@@ -39,6 +41,14 @@ def table_rows(values: ArrayLike, *, student: bool = False) -> TableRows:
     seen = ~np.isnan(value)
     weight = np.zeros(len(value)) if student else np.ones(len(value))
     return TableRows(np.where(seen, value, 0.0), seen.astype(np.uint8), weight)
+
+
+def least_spread(prior: tuple[float, float]) -> float:
+    """Return the bound that the learned spread of clusters has from below.
+
+    Columns that determine one another let it shrink without end, until covariances are singular.
+    """
+    return _LEAST_SPREAD * prior[0] / prior[1]
 
 
 def sample_weights(rng: np.random.Generator, degrees: float, size: int) -> Float:
