@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+import thincrm as tc
 from thincrm.cli import app
 
 SHORT = ["--sweeps", "12", "--draws", "4", "--max-clusters", "6", "--threads", "1", "--quiet"]
@@ -46,6 +47,29 @@ def test_the_run_has_tables_and_a_report(place):
     assert {"size", "weight", "colour = red", "colour = grün"} == {*kinds}
     invoke("report", place / "run", "--out", place / "report.html")
     assert "table.csv" in (place / "report.html").read_text("utf-8")
+
+
+def test_small_tables_have_four_chains_unasked(place, tmp_path):
+    assert {draw.chain for draw in tc.load(place / "run").draws_} == {0, 1, 2, 3}
+    rng = np.random.default_rng(2)
+    pd.DataFrame(rng.normal(size=(2600, 5))).to_csv(tmp_path / "t.csv", index=False)
+    short = (
+        "--covariate",
+        "3",
+        "--sweeps",
+        "4",
+        "--draws",
+        "1",
+        "--max-clusters",
+        "6",
+        "--threads",
+        "1",
+    )
+    for asked, number in (((), 2), (("--chains", "1"), 1)):
+        run = tmp_path / f"run{number}"
+        done = invoke("clusters", tmp_path / "t.csv", *asked, "--out", run, *short)
+        assert ("2 chains: a table of this size takes long" in done.output) == (number == 2)
+        assert len({draw.chain for draw in tc.load(run).draws_}) == number
 
 
 def test_new_rows_are_assigned(place):

@@ -10,7 +10,6 @@ import typer
 from thincrm.errors import InvalidInput
 
 __all__ = [
-    "CHAINS",
     "DRAWS",
     "SEED",
     "SWEEPS",
@@ -23,7 +22,6 @@ __all__ = [
     "Json",
     "Metadata",
     "Minutes",
-    "NumChains",
     "NumSweeps",
     "OutFile",
     "OutRun",
@@ -33,13 +31,14 @@ __all__ = [
     "Scheduler",
     "SkipBad",
     "SweepsOrAuto",
+    "TableChains",
     "TextColumn",
     "Thinning",
     "Threads",
     "sweeps_named",
 ]
 
-SWEEPS, DRAWS, CHAINS, SEED, THINNING = 600, 100, 1, 0, "gp"
+SWEEPS, DRAWS, SEED, THINNING = 600, 100, 0, "gp"
 
 Run = Annotated[Path, typer.Argument(help="The folder of a run.", show_default=False)]
 OutRun = Annotated[
@@ -95,7 +94,15 @@ Minutes = Annotated[
     ),
 ]
 Draws = Annotated[int, typer.Option(help="Posterior draws kept per chain.", min=1)]
-NumChains = Annotated[int, typer.Option("--chains", help="Independent chains.", min=1)]
+TableChains = Annotated[
+    int | None,
+    typer.Option(
+        "--chains",
+        help="Independent chains, side by side on the cores there are.",
+        min=1,
+        show_default="4; of large tables fewer",
+    ),
+]
 RandomSeed = Annotated[
     int, typer.Option("--seed", help="Random seed: the same seed gives the same result.", min=0)
 ]

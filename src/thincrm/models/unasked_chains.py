@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 from thincrm.errors import Sentence, argument
 
-__all__ = ["UnaskedChains"]
+__all__ = ["HasChains", "UnaskedChains"]
 
 _CHAINS = 4  # as many as tell what comes back
+
+
+class HasChains(Protocol):
+    """A model that is told how many chains it has."""
+
+    n_chains: int
 
 
 class UnaskedChains(NamedTuple):
@@ -21,6 +28,13 @@ class UnaskedChains(NamedTuple):
     def number(self, size: int) -> int:
         """Return how many chains data of that size are given."""
         return _CHAINS if size <= self.most_of_four else 2 if size <= self.most_of_two else 1
+
+    def give(self, model: HasChains, size: int, say: Callable[[Sentence], None]) -> None:
+        """Give a model of data of that size its chains, and say why, if they are fewer."""
+        model.n_chains = self.number(size)
+        why = self.why_fewer(model.n_chains)
+        if why is not None:
+            say(why)
 
     def why_fewer(self, n_chains: int) -> Sentence | None:
         """Return why there are fewer than four chains, where there are."""

@@ -65,10 +65,7 @@ def fit_features(
     voice.say(f"{n_rows:,} rows, {n_columns:,} columns, {missing:,} missing cells.")
     model = FeatureModel(thinning=factor, **settings)
     if fewer:
-        model.n_chains = _UNASKED.number(n_rows * n_columns)
-        why = _UNASKED.why_fewer(model.n_chains)
-        if why is not None:
-            voice.say(why)
+        _UNASKED.give(model, n_rows * n_columns, voice.say)
     kept = {"encoding": how.encoding or UTF8, "source": path.name, "kind": "table"}
     place = new_run(out, asdict(how) | kept)
     model.fit(table.values, t=table.t, out=place, client=client, minutes=minutes)

@@ -103,7 +103,7 @@ def clusters(
     sweeps: o.SweepsOrAuto = str(_SWEEPS),
     minutes: o.Minutes = None,
     draws: o.Draws = o.DRAWS,
-    chains: o.NumChains = o.CHAINS,
+    chains: o.TableChains = None,
     seed: o.RandomSeed = o.SEED,
     threads: o.Threads = None,
     scheduler: o.Scheduler = None,
@@ -122,15 +122,16 @@ def clusters(
         gates=gates.value,
         n_sweeps=o.sweeps_named(sweeps),
         n_draws=draws,
-        n_chains=chains,
+        n_chains=chains or 4,
         random_state=seed,
         n_threads=threads,
         quiet=quiet,
     )
     with resumable(out), connected(scheduler) as client:
         complete = work.fit_clusters(
-            Voice(quiet, json), table, how, censored, thinning, settings, out, client, minutes
-        )
+            Voice(quiet, json), table, how, censored, thinning, settings, out, client, minutes,
+            fewer=chains is None,
+        )  # fmt: skip
     end_of(out, complete)
 
 

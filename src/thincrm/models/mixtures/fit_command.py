@@ -18,9 +18,12 @@ from thincrm.models.mixtures.columns import found_kinds
 from thincrm.models.mixtures.model import MixtureModel
 from thincrm.models.mixtures.table_source import read_rows
 from thincrm.models.mixtures.terminal import MixtureTerminal
+from thincrm.models.unasked_chains import UnaskedChains
 from thincrm.thinning.member import member_named
 
 __all__ = ["ClusterSettings", "assign_rows", "fit_clusters"]
+
+_UNASKED = UnaskedChains("a table", 10_000, 100_000)  # cells
 
 
 class ClusterSettings(TypedDict):
@@ -46,8 +49,13 @@ def fit_clusters(
     out: Path,
     client: Client | None = None,
     minutes: float | None = None,
+    *,
+    fewer: bool = False,
 ) -> bool:
-    """Fit a mixture, keep it in `out`, show it; tell whether it got to its end."""
+    """Fit a mixture, keep it in `out`, show it; tell whether it got to its end.
+
+    fewer: there may be fewer chains where one takes long.
+    """
     factor = None if thinning is None else member_named(thinning)()
     with voice.telling(f"reading {path.name}"):
         table, side_N = read_rows(path, how, censored)
@@ -63,6 +71,8 @@ def fit_clusters(
     said = [f"{name} ({kind})" for name, kind in zip(table.values.columns, kinds, strict=True)]
     voice.say(f"Columns: {', '.join(said)}.")
     model = MixtureModel(thinning=factor, **settings)
+    if fewer:
+        _UNASKED.give(model, n_rows * n_columns, voice.say)
     flags = {} if censored is None else {"censored": censored}
     kept = {"encoding": how.encoding or UTF8, "source": path.name, "kind": "table"}
     place = new_run(out, asdict(how) | kept | flags)

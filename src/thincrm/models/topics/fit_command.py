@@ -81,10 +81,7 @@ def fit_topics(
     say_skipped(voice, corpus.skipped, corpus.first_skipped)
     voice.say("{:,} documents, {:,} words.".format(*counts.counts.shape))
     if model.n_chains == "auto":
-        model.n_chains = UNASKED.number(int(lengths_of(counts.counts).sum()))
-        why = UNASKED.why_fewer(model.n_chains)
-        if why is not None:
-            voice.say(why)
+        UNASKED.give(model, int(lengths_of(counts.counts).sum()), voice.say)
     place = new_run(out, corpus.reading, texts, () if texts is None else corpus.names)
     model.fit(counts, t=corpus.t, out=place, heldout=heldout, client=client, minutes=minutes)
     keep_results(model, out)
