@@ -149,7 +149,7 @@ class MixtureLikelihood:
 
         done = map_blocks(work, len(blocks), 1, meanwhile)
         if shared:
-            ring(open_GK * mass_K)
+            ring(np.asarray(open_GK * mass_K, float))
         exposure_K = np.zeros(n_atoms)
         if self.gates == "observation":
             gates_GK = np.zeros((n_groups, n_atoms), np.int64)
