@@ -23,7 +23,7 @@ from thincrm.thinning.member import ThinningFunction
 __all__ = ["Bump", "BumpState", "Window"]
 
 _MARGIN = 3.0  # lengths by which the window reaches past the covariates
-_BLOCK = 8  # atoms that a thread moves at a time
+_BLOCK = 3  # atoms that a thread moves at a time: some take far longer than others
 _LOG_QMC = 14  # log2 of the points of the one integral that has no product form
 
 

@@ -358,6 +358,7 @@ def values_of(world, problem, state):
         "total": np.full(R, np.logaddexp.reduce(state.log_mass)) if R == 1 else np.zeros(R),
         "tightness": np.full(R, np.log(np.ravel(state.own.hyper[0])[0])),
         "spread": np.full(R, np.log(np.ravel(state.own.hyper[1])[0])),
+        "last of the prior": np.full(R, np.ravel(state.own.hyper[-1])[-1]),
         "p times silence": (p * (count_RTK == 0) * np.exp(log_mass)[:, None]).sum((1, 2)),
     }
 

@@ -136,7 +136,7 @@ def test_predictive_weights_are_the_mean_over_gates(background):
 
 
 def problem_of(gates, n_threads):
-    """Return 3,000 rows with holes in four shards."""
+    """Return 3,000 rows with holes in two shards, the first of several blocks."""
     rng = np.random.default_rng(3)
     t = rng.integers(0, 25, 3_000) / 25
     value = rng.standard_normal((3_000, 2)) + 4.0 * (rng.random((3_000, 1)) < t[:, None])
@@ -145,7 +145,7 @@ def problem_of(gates, n_threads):
     return Problem(
         levy=GammaProcess(), thinning=thinning, likelihood=MixtureLikelihood(spec.law(), gates),
         prepared=thinning.prepare(known), trials=known.trials, n_atoms=10, n_background=1,
-        shards=as_shards(spec.rows(value), known.row, known.trials, n_most=900),
+        shards=as_shards(spec.rows(value), known.row, known.trials, n_most=2_500),
         engine=Threads(n_threads),
     )  # fmt: skip
 

@@ -94,6 +94,46 @@ def test_hyper_parameters_and_mass(name):
     assert_passed(stays(world, updates, 500, 1))
 
 
+LINE_LAW = Lines().law()
+
+
+def noises(rng, n):
+    """Draw the prior of lines, and some lines of it, n times."""
+    rows = Lines().rows(np.zeros((1, 1)))
+    hypers = [LINE_LAW.draw_hyper(rng, rows) for _ in range(n)]
+    return [(LINE_LAW.draw(rng, 5, hyper), hyper) for hyper in hypers]
+
+
+def learned(rng, state):
+    return [(params, LINE_LAW.redraw_hyper(rng, params, hyper)) for params, hyper in state]
+
+
+def stale_rate(rng, state):
+    """Keep b as it was, though a was drawn with b integrated out."""
+    found = learned(rng, state)
+    return [
+        (params, new._replace(rate=hyper.rate))
+        for (params, new), (_, hyper) in zip(found, state, strict=True)
+    ]
+
+
+def noise_values(state):
+    shape, rate = (np.array([getattr(hyper, name) for _, hyper in state]) for name in NOISE)
+    logs = np.array([np.log(params.precision).mean() for params, _ in state])
+    tight = np.array([hyper.tightness[0] for _, hyper in state])
+    gap = logs - np.log(shape / rate)
+    return {"shape": shape, "rate": rate, "gap": gap, "gap, shape": gap * shape, "tight": tight}
+
+
+NOISE = ("shape", "rate")
+
+
+@pytest.mark.parametrize("move", [learned, stale_rate])
+def test_the_prior_of_noises(move):
+    judge = assert_passed if move is learned else assert_rejected
+    judge(two_sample_test(noises, [move], noise_values, n_steps=1, n_first=2_000, rng=SEED))
+
+
 LEVIES = {
     "gamma": GammaProcess(2.0),
     "generalised gamma": GeneralizedGammaProcess(2.0, 0.3),

@@ -1,10 +1,10 @@
-"""Split, merge, exchange and new curves leave the joint law alone; forgetting a part does not."""
+"""Moves of whole clusters and of curves leave the joint law alone; forgetting a part does not."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from mixture_world import World, block, functionals, many
+from mixture_world import Lines, World, block, functionals, many
 
 from thincrm.levy import GeneralizedGammaProcess
 from thincrm.models.mixtures import curves
@@ -14,6 +14,7 @@ from thincrm.models.mixtures.gaussian import GaussianClusters
 from thincrm.models.mixtures.split_merge import split_or_merge
 from thincrm.testing import assert_passed, assert_rejected, two_sample_test
 from thincrm.thinning import Always, Bump, ProbitRVM, SigmoidGP
+from thincrm.thinning.near_bumps import NearBumps
 
 pytestmark = pytest.mark.joint
 SEED = 20266
@@ -31,6 +32,7 @@ WORLDS = {
         ProbitRVM(widths=(2.0, 40.0), bias_mean=0.3, shape=1.5, rate=0.8), "shared",
         replace(DIAGONAL, student=True), n_replicates=1, levy=GeneralizedGammaProcess(2.0, 0.3),
     ),
+    "bump, weighted, lines": World(BUMP, "weighted", Lines(), n_replicates=1),
     "gp, observation, full": World(
         SigmoidGP(widths=(2.0, 40.0), bias_mean=0.2), "observation",
         GaussianClusters("full", student=True), n_replicates=1,
@@ -59,10 +61,16 @@ def without(part):
     return move
 
 
-@pytest.mark.parametrize("part", ["atoms", "x"])
+@pytest.mark.parametrize("part", ["atoms", "x", "shares"])
 def test_a_ratio_without_a_part_is_rejected(part):
     """Without `x` the new atom's own variables are left out of the ratio."""
     assert_rejected(stays(WORLDS["bump, weighted, no background"], without(part), 600, 20))
+
+
+def test_curves_near_rows_taken_for_any_are_rejected(monkeypatch):
+    """Candidates lie where the atom's rows are, and their weights do not say so."""
+    monkeypatch.setattr(NearBumps, "log_prior_over", lambda self, x: np.zeros(len(x[0])))
+    assert_rejected(stays(WORLDS["bump, weighted, no background"], split_or_merge, 600, 20))
 
 
 @pytest.mark.parametrize(

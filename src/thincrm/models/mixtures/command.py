@@ -26,7 +26,7 @@ Example: thincrm clusters table.csv --covariate year --out run
 
 Example: thincrm clusters stations.csv --covariate lon --covariate lat --gates shared --out run
 """
-_SWEEPS = 1000
+_SWEEPS = 2000
 
 
 class Gates(StrEnum):

@@ -34,7 +34,7 @@ __all__ = ["Chances", "renew_curves"]
 
 X = TypeVar("X", bound="tuple[np.ndarray, ...]")
 
-_CELLS, _MOST, _LEAST = 100_000, 32, 2  # curves times covariates; candidates of a cluster
+_CELLS, _MOST, _LEAST = 100_000, 8, 2  # curves times covariates; candidates of a cluster
 _STEPS, _LEAST_SCALE = 8, -3.0  # near ones; log10 of s
 _SHUT = -1e300  # log p where a curve is shut
 

@@ -130,8 +130,9 @@ class Diagonal:
         self, key: np.uint64, rows: TableRows, label_N: np.ndarray, packed: DiagonalPacked
     ) -> TableRows:
         """Return rows whose scales are known; holes stay holes."""
-        weight_N = np.empty(len(rows.weight))
-        _weights(key, rows, label_N, packed, weight_N)
+        weight_N = rows.weight.copy()
+        if self.degrees > 0.0:
+            _weights(key, rows, label_N, packed, weight_N)
         return rows._replace(weight=weight_N)
 
     def redraw(

@@ -21,6 +21,7 @@ from thincrm.numerics.variates import gamma, poisson
 
 __all__ = [
     "Groups",
+    "count_rows",
     "draw_clocks",
     "draw_rejected",
     "pick",
@@ -347,3 +348,10 @@ def draw_rejected(
             shut = 1.0 / (1.0 + odds_GK[g, k])
             # more than an integer holds: every curve is shut there, as far as numbers can tell
             out_GK[g, k] = poisson(state, min(clock_G[g] * mass_K[k] * shut, 1e18))
+
+
+@compiled
+def count_rows(group_N: np.ndarray, label_N: np.ndarray, out_GK: np.ndarray) -> None:
+    """Add every row to the count of its group and cluster."""
+    for n in range(label_N.size):
+        out_GK[group_N[n], label_N[n]] += 1

@@ -21,6 +21,7 @@ from thincrm.models.mixtures.evidence import (
     mass_evidence,
 )
 from thincrm.models.mixtures.kernel import (
+    count_rows,
     draw_clocks,
     draw_rejected,
     pick_observation,
@@ -31,6 +32,7 @@ from thincrm.models.mixtures.shards import MixtureLocal, MixtureShard, row_block
 from thincrm.models.mixtures.start import start_state
 from thincrm.models.mixtures.state import Message, MixtureOwn, MixtureProblem, MixtureState
 from thincrm.models.mixtures.sweep import SWEEP
+from thincrm.numerics.arrays import Float
 from thincrm.numerics.streams import fold_key
 from thincrm.numerics.threads import map_blocks
 from thincrm.ports import GateEvidence, MassEvidence, Update
@@ -128,28 +130,34 @@ class MixtureLikelihood:
             )
             return stats, open_HK, exposure_K
 
-        done = map_blocks(work, len(blocks), 1)
-        gates_GK = np.zeros((0, n_atoms), np.int64)
+        clock_G, gates_GK = np.zeros(0), np.zeros((0, n_atoms), np.int64)
+
+        def ring(rate_GK: Float) -> None:
+            nonlocal clock_G, gates_GK
+            clock_G = np.empty(n_groups)
+            branch = np.uint64(fold_key(key, _CLOCKS))
+            opened_G = np.asarray(rate_GK.sum(1))
+            draw_clocks(branch, groups.first_t, np.diff(groups.start_G), opened_G, clock_G)
+            if self.gates == "weighted":
+                gates_GK = np.empty((n_groups, n_atoms), np.int64)
+                rejected = np.uint64(fold_key(key, _REJECTED))
+                draw_rejected(rejected, groups.first_t, clock_G, mass_K, odds_GK, gates_GK)
+
+        def meanwhile() -> None:
+            if not shared and self.gates != "observation":  # clocks do not wait for gates
+                ring(np.exp(log_weight_GK))
+
+        done = map_blocks(work, len(blocks), 1, meanwhile)
+        if shared:
+            ring(np.asarray(open_GK * mass_K, float))
         exposure_K = np.zeros(n_atoms)
-        clock_G = np.zeros(0)
         if self.gates == "observation":
             gates_GK = np.zeros((n_groups, n_atoms), np.int64)
             for (g, h, *_), (_, open_HK, exposed_K) in zip(blocks, done, strict=True):
                 gates_GK[g:h] += open_HK
                 exposure_K += exposed_K
-        else:
-            clock_G = np.empty(n_groups)
-            rate_GK = open_GK * mass_K if shared else np.exp(log_weight_GK)
-            opened_G = np.asarray(rate_GK.sum(1))
-            draw_clocks(
-                np.uint64(fold_key(key, _CLOCKS)), groups.first_t, np.diff(groups.start_G),
-                opened_G, clock_G,
-            )  # fmt: skip
-            if self.gates == "weighted":
-                gates_GK = np.empty((n_groups, n_atoms), np.int64)
-                rejected = np.uint64(fold_key(key, _REJECTED))
-                draw_rejected(rejected, groups.first_t, clock_G, mass_K, odds_GK, gates_GK)
-        counts_GK = _counts(groups.group_N, label_N, n_groups, n_atoms)
+        counts_GK = np.zeros((n_groups, n_atoms), np.int64)
+        count_rows(groups.group_N, label_N, counts_GK)
         stats = add_stats([found[0] for found in done])
         found = MixtureEvidence(counts_GK, gates_GK, clock_G, exposure_K, stats)
         return MixtureLocal(label_N, clock_N), found
@@ -198,8 +206,3 @@ class MixtureLikelihood:
     ) -> MixtureDraw:
         """Return the draw to keep of a state."""
         return keep_draw(problem, state, chain, sweep)
-
-
-def _counts(group_N: np.ndarray, label_N: np.ndarray, n_groups: int, n_atoms: int) -> np.ndarray:
-    place_N = group_N * n_atoms + label_N
-    return np.bincount(place_N, minlength=n_groups * n_atoms).reshape(n_groups, n_atoms)

@@ -77,7 +77,7 @@ def _move(rows: RegressionRows, n: int, stats: RegressionStats, k: int, sign: fl
 @compiled
 def reseat_lines(
     key: np.uint64, rows: RegressionRows, seats: Seats, stats: RegressionStats,
-    hyper: RegressionHyper, shape: float, gamma_C: np.ndarray, none: RegressionStats,
+    hyper: RegressionHyper, gamma_C: np.ndarray, none: RegressionStats,
 ) -> None:  # fmt: skip
     """Let rows choose; `none` are the statistics of one cluster without rows."""
     n_clusters, size = seats.count_K.size, rows.column.shape[1]
@@ -96,8 +96,8 @@ def reseat_lines(
         for k in range(n_clusters):
             if seats.count_K[k] > 0 and needs_density(seats, n, k):
                 number = int(stats.number[k])
-                log_K[k] = _log_line(rows, n, number, now, k, shape, gamma_C, z_J)
-        empty = _log_line(rows, n, 0, new, 0, shape, gamma_C, z_J)
+                log_K[k] = _log_line(rows, n, number, now, k, hyper.shape, gamma_C, z_J)
+        empty = _log_line(rows, n, 0, new, 0, hyper.shape, gamma_C, z_J)
         k = sit(state, seats, n, log_K, empty, scratch_K)
         _move(rows, n, stats, k, 1.0)
         _solve(stats, k, hyper, now)

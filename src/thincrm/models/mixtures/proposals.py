@@ -1,7 +1,8 @@
 """One atom of a proposal: its mass and x, given which rows it would have.
 
-* x: M candidates from H, one taken with chances w(x), so H cancels and the ratio gains the mean of
-  w over w(x). The move back puts the atom's x among M - 1 others.
+* x: M candidates from q, one taken with chances W = w(x) H(x) / q(x), so H cancels and the ratio
+  gains the mean of W over w(x). The move back puts the atom's x among M - 1 others. q is H; of
+  bumps, half of it is near the atom's rows (`thinning.near_bumps`).
 * π: from f_K(π) π^n e^{-Eπ} / Z(n, E) (see `atoms`).
 """
 
@@ -19,6 +20,8 @@ from thincrm.models.mixtures.shards import MixtureLocal
 from thincrm.models.mixtures.state import MixtureProblem, MixtureState
 from thincrm.numerics.arrays import Float, Int
 from thincrm.ports import MassEvidence
+from thincrm.thinning import Bump
+from thincrm.thinning.near_bumps import NearBumps
 
 __all__ = ["Atom", "View", "atom_with", "split_local", "view_of"]
 
@@ -31,7 +34,7 @@ class Atom(NamedTuple):
     x: Any  # its row of the thinning's tuple, or None (background)
     log_mass: float
     value: float  # log of exp(g + Eπ) Z(n, E)
-    pool: float  # log of the mean of w over w(x); 0 where x stays
+    pool: float  # log of the mean of W over w(x); 0 where x stays
 
 
 class View(NamedTuple):
@@ -63,7 +66,10 @@ def atom_with(
     rng: np.random.Generator, view: View, k: int, rows: Int, free: bool, fresh: bool,
     n_tries: int | None = None,
 ) -> Atom:  # fmt: skip
-    """Return one atom with given rows; `free`: its x is one of several candidates from H."""
+    """Return one atom with given rows; `free`: its x is one of several candidates.
+
+    n_tries: so many candidates, all from H.
+    """
     problem, state, clocks = view.problem, view.state, view.clocks
     count_T = np.bincount(view.row_N[rows], minlength=problem.trials.size)
     used = float(clocks.clock_N[rows].sum()) if clocks.clock_N.size else 0.0
@@ -75,7 +81,8 @@ def atom_with(
         x = take_rows(state.x, [place])
     if place >= 0 and free:
         size = n_tries or _n_candidates(problem)
-        several = problem.thinning.draw(rng, size, problem.prepared)
+        law = _Anywhere(problem) if n_tries else _law_of(problem, count_T)
+        several = law.draw(rng, size)
         if not fresh:  # the atom's own x is one of the candidates
             several = type(x)(
                 *(np.concatenate([a, b[1:]]) for a, b in zip(x, several, strict=True))
@@ -83,14 +90,15 @@ def atom_with(
         log_odds_TM = problem.thinning.log_odds(several, problem.prepared)
         exposure_M, fit_M = exposure_of(clocks, log_odds_TM, count_T, used)
         log_w = fit_M + log_evidence(state.levy, n_atoms, np.repeat(hits, size), exposure_M)
-        top = log_w.max()
-        weight = np.exp(log_w - top) if top > -np.inf else np.ones(size)
+        log_all = log_w + law.log_prior_over(several)
+        top = log_all.max()
+        weight = np.exp(log_all - top) if top > -np.inf else np.ones(size)
         if fresh:
             choice = int(rng.choice(size, p=weight / weight.sum()))
             x = take_rows(several, [choice])
             log_odds_T = log_odds_TM[:, choice]
         with np.errstate(divide="ignore", invalid="ignore"):
-            pool = float(np.log(weight.mean()) - np.log(weight[choice]))
+            pool = float(np.log(weight.mean()) + top - log_w[choice])
     exposure, _ = exposure_of(clocks, log_odds_T[:, None], count_T, used)
     log_mass = float(state.log_mass[k])
     if fresh:
@@ -108,6 +116,28 @@ def _draw_mass(rng: np.random.Generator, view: View, k: int, hits: int, exposure
     hits_K[k], exposure_K[k] = hits, exposure
     found = MassEvidence.of(state.log_mass.size, hits=hits_K, exposure=exposure_K)
     return float(state.levy.redraw(rng, state.log_mass, found)[k])
+
+
+class _Anywhere:
+    """The prior H as a law of candidates."""
+
+    def __init__(self, problem: MixtureProblem) -> None:
+        self.problem = problem
+
+    def draw(self, rng: np.random.Generator, size: int) -> Any:
+        """Draw from H."""
+        return self.problem.thinning.draw(rng, size, self.problem.prepared)
+
+    def log_prior_over(self, x: Any) -> Float:
+        """Return log H / H."""
+        return np.zeros(len(x[0]))
+
+
+def _law_of(problem: MixtureProblem, count_T: Int) -> NearBumps | _Anywhere:
+    """Return the law that candidates for an atom with such rows are drawn from."""
+    if isinstance(problem.thinning, Bump):
+        return NearBumps(problem.thinning, problem.prepared, count_T)
+    return _Anywhere(problem)
 
 
 def _n_candidates(problem: MixtureProblem) -> int:

@@ -2,7 +2,8 @@
 
     τ_k ~ Gamma(a, b),   β_k | τ ~ N(0, 1 / (κ τ_k))  in every coefficient
 
-z may be the covariate itself: density regression. A response known to lie between two numbers
+with a, b and κ learned: a small says that some lines are far noisier than others. z may be the
+covariate itself: density regression. A response known to lie between two numbers
 (censored) has that interval's probability for its density, and is drawn within it, given its
 cluster, for the statistics, then forgotten.
 """
@@ -31,6 +32,7 @@ from thincrm.models.mixtures.diagonal import Diagonal, DiagonalParams
 from thincrm.models.mixtures.line_seats import reseat_lines
 from thincrm.models.mixtures.seats import Seats, half_gammas
 from thincrm.numerics.arrays import ArrayLike, Float
+from thincrm.numerics.slice import slice_move
 from thincrm.numerics.streams import fresh_key
 
 __all__ = [
@@ -43,6 +45,7 @@ __all__ = [
 ]
 
 _LOG_TAU = math.log(2.0 * math.pi)
+_LEAST_SHAPE = 0.1  # of a: a gamma variable of a smaller one underflows
 
 
 class RegressionParams(NamedTuple):
@@ -57,6 +60,7 @@ class RegressionHyper(NamedTuple):
 
     tightness: Float  # J: κ, of every coefficient
     rate: float  # b
+    shape: float  # a
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,8 @@ class RegressionClusters:
     Parameters
     ----------
     spread : float
-        Prior mean of the variance around a cluster's line; learned.
+        Prior mean of the variance around a cluster's line; learned, and how far it differs
+        between clusters.
     tightness : float
         Prior mean of κ, that variance over the coefficients'; learned.
     """
@@ -105,27 +110,29 @@ class RegressionClusters:
 
     def law(self) -> Regression:
         """Return the law inside clusters."""
-        return Regression(2.0, (1.0, 1.0 / self.spread), (1.0, 1.0 / self.tightness))
+        return Regression((2.0, 1.0), (1.0, 1.0 / self.spread), (1.0, 1.0 / self.tightness))
 
 
 @dataclass(frozen=True, slots=True)
 class Regression:
     """The law of lines (see `RegressionClusters`)."""
 
-    shape: float
-    spread: tuple[float, float]
-    tightness: tuple[float, float]
+    shape: tuple[float, float]  # Gamma prior of a
+    spread: tuple[float, float]  # of b
+    tightness: tuple[float, float]  # of κ
 
     def draw_hyper(self, rng: np.random.Generator, rows: RegressionRows) -> RegressionHyper:
-        """Draw κ and b."""
-        (e, f), (g, h) = self.spread, self.tightness
-        kappa = np.asarray(rng.gamma(g, 1.0 / h, rows.column.shape[1]))
-        return RegressionHyper(kappa, float(rng.gamma(e, 1.0 / f)))
+        """Draw κ, b and a."""
+        (c, d), (e, f), (g, h) = self.shape, self.spread, self.tightness
+        kappa, shape = np.asarray(rng.gamma(g, 1.0 / h, rows.column.shape[1])), 0.0
+        while shape < _LEAST_SHAPE:
+            shape = float(rng.gamma(c, 1.0 / d))
+        return RegressionHyper(kappa, float(rng.gamma(e, 1.0 / f)), shape)
 
     def start_hyper(self, rows: RegressionRows) -> RegressionHyper:
         """Return the prior means."""
-        (e, f), (g, h) = self.spread, self.tightness
-        return RegressionHyper(np.full(rows.column.shape[1], g / h), e / f)
+        (c, d), (e, f), (g, h) = self.shape, self.spread, self.tightness
+        return RegressionHyper(np.full(rows.column.shape[1], g / h), e / f, c / d)
 
     def draw(
         self, rng: np.random.Generator, n_clusters: int, hyper: RegressionHyper
@@ -172,7 +179,7 @@ class Regression:
         """Draw τ ~ Gamma(a + n/2, b + S/2), β ~ N(Q^-1 Z'y, (τ Q)^-1), Q = diag(κ) + Z'Z."""
         slope, precision = np.empty(stats.cross.shape), np.empty(len(stats.number))
         draw_params(
-            fresh_key(rng), self.shape, hyper.rate, hyper.tightness, stats, slope, precision
+            fresh_key(rng), hyper.shape, hyper.rate, hyper.tightness, stats, slope, precision
         )
         return RegressionParams(slope, precision)
 
@@ -181,34 +188,48 @@ class Regression:
         stats: RegressionStats, hyper: RegressionHyper,
     ) -> None:  # fmt: skip
         """Let rows choose their clusters one by one; drawn responses stay as they are."""
-        log_gamma = half_gammas(self.shape, seats.label_N.size + 2)
+        log_gamma = half_gammas(hyper.shape, seats.label_N.size + 2)
         none = _no_stats(1, hyper.tightness.size)
-        reseat_lines(key, complete, seats, stats, hyper, self.shape, log_gamma, none)
+        reseat_lines(key, complete, seats, stats, hyper, log_gamma, none)
 
     def redraw_hyper(
         self, rng: np.random.Generator, params: RegressionParams, hyper: RegressionHyper
     ) -> RegressionHyper:
-        """Draw b ~ Gamma(e + K a, f + Σ τ), κ_j ~ Gamma(g + K / 2, h + Σ τ β_j² / 2)."""
+        """Draw a, b ~ Gamma(e + K a, f + Σ τ), κ_j ~ Gamma(g + K / 2, h + Σ τ β_j² / 2).
+
+        b is integrated out where a makes its slice step, with log density (log a its variable)
+
+            c log a - d a + a Σ log τ - K log Γ(a) + log Γ(e + K a) - K a log(f + Σ τ)
+        """
         n_clusters, n_columns = params.slope.shape
-        (e, f), (g, h) = self.spread, self.tightness
-        rate = rng.gamma(e + self.shape * n_clusters) / (f + float(params.precision.sum()))
+        (c, d), (e, f), (g, h) = self.shape, self.spread, self.tightness
+        total, logs = f + float(params.precision.sum()), float(np.log(params.precision).sum())
+
+        def log_density(log_a: Float) -> Float:
+            a = np.exp(log_a)
+            value = c * log_a - d * a + a * logs - n_clusters * gammaln(a)
+            value += gammaln(e + n_clusters * a) - n_clusters * a * math.log(total)
+            return np.where(a < _LEAST_SHAPE, -np.inf, value)
+
+        shape = math.exp(float(slice_move(rng, np.log([hyper.shape]), log_density)[0]))
+        rate = rng.gamma(e + shape * n_clusters) / total
         pull_J = 0.5 * (params.precision[:, None] * params.slope**2).sum(0)
         kappa = rng.gamma(g + 0.5 * n_clusters, 1.0, n_columns) / (h + pull_J)
-        return RegressionHyper(kappa, float(rate))
+        return RegressionHyper(kappa, float(rate), shape)
 
     def log_marginal(self, stats: RegressionStats, hyper: RegressionHyper) -> Float:
         """Return the (K,) log marginals of the responses."""
         log_det_K, left_K = np.empty(len(stats.number)), np.empty(len(stats.number))
         log_determinants(hyper.tightness, stats, log_det_K, left_K)
-        shape_K = self.shape + 0.5 * stats.number
-        value = gammaln(shape_K) - gammaln(self.shape) + self.shape * math.log(hyper.rate)
+        shape_K = hyper.shape + 0.5 * stats.number
+        value = gammaln(shape_K) - gammaln(hyper.shape) + hyper.shape * math.log(hyper.rate)
         value -= shape_K * np.log(hyper.rate + 0.5 * left_K)
         value += 0.5 * (np.log(hyper.tightness).sum() - log_det_K)
         return np.asarray(value - 0.5 * stats.number * _LOG_TAU)
 
     def at(self, params: RegressionParams, z_J: Float) -> tuple[Diagonal, DiagonalParams]:
         """Return the law of a response at columns z, as a table of one column."""
-        law = Diagonal(self.shape, self.spread, self.tightness, 0.0)
+        law = Diagonal(self.shape[0], self.spread, self.tightness, 0.0)
         mean_K1 = (params.slope * z_J).sum(1, keepdims=True)
         return law, DiagonalParams(mean_K1, params.precision[:, None])
 

@@ -16,7 +16,7 @@ from thincrm.ports import Engine
 __all__ = ["MixtureLocal", "MixtureShard", "as_shards", "labels_in_order", "row_blocks", "rows_at"]
 
 _SHARD_ROWS = 2**18
-_BLOCK_ROWS = 2048
+_BLOCK_ROWS, _LAST_ROWS = 4096, 1024  # the last blocks are small, so that threads end together
 
 
 class MixtureShard(NamedTuple):
@@ -68,14 +68,13 @@ def _shard(rows: Rows, order_N: Int, start_T: Int, first_t: int, stop_t: int) ->
 
 def row_blocks(groups: Groups, whole_groups: bool) -> list[tuple[int, int, int, int]]:
     """Return blocks (first group, last + 1, first row, last + 1), whatever the threads."""
-    start_G = groups.start_G
+    start_G, group_N = groups.start_G, groups.group_N
+    late = max(group_N.size - 2 * _BLOCK_ROWS, 0)
+    edges = [*range(0, late, _BLOCK_ROWS), *range(late, group_N.size, _LAST_ROWS), group_N.size]
     if whole_groups:
-        cuts = _cuts(start_G, _BLOCK_ROWS)
+        cuts = np.unique(np.searchsorted(start_G, edges)).tolist()
         return [(g, h, int(start_G[g]), int(start_G[h])) for g, h in pairwise(cuts)]
-    edges = [*range(0, groups.group_N.size, _BLOCK_ROWS), groups.group_N.size]
-    return [
-        (int(groups.group_N[a]), int(groups.group_N[b - 1]) + 1, a, b) for a, b in pairwise(edges)
-    ]
+    return [(int(group_N[a]), int(group_N[b - 1]) + 1, a, b) for a, b in pairwise(edges)]
 
 
 def rows_at(engine: Engine, shards: Sequence[MixtureShard], chosen: Sequence[Int]) -> Any:

@@ -7,8 +7,9 @@ is H(x) f_K(π) π^n e^g (`atoms`), and
 
     log ratio of a split = log [factors after / before] - log q(shares) + log(empty atoms)
 
-* Shares (Jain and Neal 2004): a few rounds from n and m alone give two laws and two weights, the
-  same way for a split and for the merge that undoes it; rows are then drawn independently.
+* Shares (Jain and Neal 2004): a few rounds from n and m alone give two laws, of cells and of
+  covariates, and two weights, the same way for a split and for the merge that undoes it; rows are
+  then drawn independently.
 * x and π are proposed as in `proposals`. An emptied atom's x is from H. With chance 1/2 the x
   of i is proposed too, else it stays.
 """
@@ -25,7 +26,7 @@ from thincrm.models.mixtures.launch import launch_shares
 from thincrm.models.mixtures.proposals import Atom, View, atom_with, split_local, view_of
 from thincrm.models.mixtures.shards import rows_at
 from thincrm.models.mixtures.state import MixtureOwn, MixtureProblem, MixtureState
-from thincrm.numerics.arrays import Int
+from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.streams import fresh_key
 
 __all__ = ["Ratio", "split_or_merge"]
@@ -56,7 +57,7 @@ def split_or_merge(
     if n_rows < 2 or problem.n_atoms < 2:
         return state
     view = view_of(problem, state)
-    n, m = rng.choice(n_rows, 2, replace=False)
+    n, m = _two_rows(rng, n_rows)
     i, j = int(view.label_N[n]), int(view.label_N[m])
     empty = np.flatnonzero(state.evidence.counts.sum(0) == 0)
     split = i == j
@@ -71,13 +72,15 @@ def split_or_merge(
     packed = law.packed(state.own.params)
     rows = law.complete(fresh_key(rng), _take(problem, where), label, packed)
     ends = int(np.searchsorted(where, n)), int(np.searchsorted(where, m))
-    log_share = launch_shares(rng, law, rows, packed, ends, hyper)
+    log_share = launch_shares(
+        rng, law, rows, packed, ends, hyper, _places(problem), view.row_N[where]
+    )
     side = rng.random(where.size) >= np.exp(log_share[:, 0]) if split else label == j
     side[ends[0]], side[ends[1]] = False, True
     chosen = np.take_along_axis(log_share, side[:, None].astype(int), 1)[:, 0]
     log_q = float(chosen.sum() - chosen[ends[0]] - chosen[ends[1]])
     two = _stats(law, rows, packed, side)
-    one = _stats(law, rows, packed, np.zeros(side.size, bool))
+    one = type(two)(*(np.stack([part.sum(axis=0), np.zeros_like(part[0])]) for part in two))
     fit = law.log_marginal(two, hyper).sum() - law.log_marginal(take_rows(one, [0]), hyper)[0]
     renew = bool(rng.random() < 0.5)
     parts = (where[~side], where[side])
@@ -95,6 +98,26 @@ def split_or_merge(
     if not np.log(rng.random()) < gain:
         return state
     return _accepted(rng, view, (i, j), new, where, side if split else side & False, two, one)
+
+
+def _two_rows(rng: np.random.Generator, n_rows: int) -> tuple[int, int]:
+    """Draw two rows, which are sorted by covariates: as likely near each other as far apart.
+
+    Clusters far apart along a covariate are hardly ever one.
+    """
+    while True:
+        n, apart = int(rng.integers(n_rows)), int(n_rows ** rng.random())
+        m = n + apart if rng.random() < 0.5 else n - apart
+        if 0 <= m < n_rows:
+            return n, m
+
+
+def _places(problem: MixtureProblem) -> Float:
+    """Return the (T, C) covariates that vary; none where curves do not."""
+    known = getattr(problem.prepared, "covariates", None)
+    if known is None or not problem.thinning.varies:
+        return np.zeros((problem.trials.size, 0))
+    return np.asarray(known.rows[:, np.ptp(known.rows, axis=0) > 0.0])
 
 
 def _take(problem: MixtureProblem, where: Int) -> Any:

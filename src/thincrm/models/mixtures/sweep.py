@@ -26,24 +26,28 @@ from thincrm.ports import Update
 __all__ = ["LEAST_MASS", "MASS_PRIOR", "SWEEP", "explore", "redraw_masses", "rescale"]
 
 MASS_PRIOR = (1.0, 0.5)  # Gamma(shape, rate) of γ: few clusters
-_SMALL, _MOST_TRIES = 50_000, 4  # rows; splits and merges of a sweep
+_SMALL, _MOST_TRIES, _PASSES = 50_000, 4, 2  # rows; rounds of a sweep; rows one by one in each
+_SELDOM = 4  # sweeps to such a move where rows are many: threads share little of it
 LEAST_MASS = 0.05  # its lower end: a gamma variable of a smaller shape underflows
 
 
 def explore(rng: np.random.Generator, problem: MixtureProblem, state: MixtureState) -> MixtureState:
     """Move whole clusters, and rows with clusters integrated out: a few times where rows are few.
 
-    Where rows are many, every other sweep has one move of whole clusters or of curves.
+    Where rows are many, every fourth sweep has one move of whole clusters or of curves.
     """
     varies = problem.thinning.varies
     n_tries = min(_SMALL // int(problem.trials.sum()), _MOST_TRIES)
     if n_tries <= 1:
         moves = (split_or_merge, exchange, renew_curves) if varies else (split_or_merge,)
-        chosen = int(rng.integers(2 * len(moves)))
+        chosen = int(rng.integers(_SELDOM * len(moves)))
         return moves[chosen](rng, problem, state) if chosen < len(moves) else state
-    for _ in range(n_tries):
-        state = split_or_merge(rng, problem, state)
-        state = reseat(rng, problem, renew_curves(rng, problem, state))
+    for tried in range(n_tries):
+        if tried % 2 == 0:  # seldom taken, and dear
+            state = split_or_merge(rng, problem, state)
+        state = renew_curves(rng, problem, state)
+        for _ in range(_PASSES):
+            state = reseat(rng, problem, state)
     return exchange(rng, problem, state) if varies else state
 
 
