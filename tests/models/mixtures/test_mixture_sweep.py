@@ -108,12 +108,12 @@ def learned(rng, state):
     return [(params, LINE_LAW.redraw_hyper(rng, params, hyper)) for params, hyper in state]
 
 
-def stale_rate(rng, state):
-    """Keep b as it was, though a was drawn with b integrated out."""
-    found = learned(rng, state)
+def another_rate(rng, state):
+    """Draw a given a rate that is not the clusters'."""
+    wrong = learned(rng, [(params, hyper._replace(rate=0.2)) for params, hyper in state])
     return [
-        (params, new._replace(rate=hyper.rate))
-        for (params, new), (_, hyper) in zip(found, state, strict=True)
+        (params, hyper._replace(shape=new.shape))
+        for (params, hyper), (_, new) in zip(state, wrong, strict=True)
     ]
 
 
@@ -128,7 +128,7 @@ def noise_values(state):
 NOISE = ("shape", "rate")
 
 
-@pytest.mark.parametrize("move", [learned, stale_rate])
+@pytest.mark.parametrize("move", [learned, another_rate])
 def test_the_prior_of_noises(move):
     judge = assert_passed if move is learned else assert_rejected
     judge(two_sample_test(noises, [move], noise_values, n_steps=1, n_first=2_000, rng=SEED))

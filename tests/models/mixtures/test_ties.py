@@ -71,3 +71,11 @@ def test_columns_that_determine_one_another(outlier):
     model = tc.MixtureModel(max_clusters=12, **settings).fit(table, t=t)
     assert np.isfinite(model.clusters().to_numpy()).all()
     assert np.isfinite(model.score_samples(table, t=t)).all()
+
+
+def test_a_response_that_lies_on_a_line():
+    t = np.linspace(0.0, 1.0, 80)
+    settings = {"n_sweeps": 200, "n_draws": 10, "random_state": 0, "quiet": True}
+    model = tc.MixtureModel(**settings).fit(2.0 * t[:, None] + 1.0, t=t)
+    found = model.quantiles(q=(0.05, 0.95), t=[0.2, 0.8])["predictive"]
+    np.testing.assert_allclose(found, [1.4, 2.6, 1.4, 2.6], atol=0.05)

@@ -31,7 +31,9 @@ from thincrm.models.mixtures.censored import (
 from thincrm.models.mixtures.diagonal import Diagonal, DiagonalParams
 from thincrm.models.mixtures.line_seats import reseat_lines
 from thincrm.models.mixtures.seats import Seats, half_gammas
+from thincrm.models.mixtures.table_rows import least_spread
 from thincrm.numerics.arrays import ArrayLike, Float
+from thincrm.numerics.bounded_gamma import gamma_at_least
 from thincrm.numerics.slice import slice_move
 from thincrm.numerics.streams import fresh_key
 
@@ -46,6 +48,7 @@ __all__ = [
 
 _LOG_TAU = math.log(2.0 * math.pi)
 _LEAST_SHAPE = 0.1  # of a: a gamma variable of a smaller one underflows
+_ROUNDS = 3  # of a and b
 
 
 class RegressionParams(NamedTuple):
@@ -118,7 +121,7 @@ class Regression:
     """The law of lines (see `RegressionClusters`)."""
 
     shape: tuple[float, float]  # Gamma prior of a
-    spread: tuple[float, float]  # of b
+    spread: tuple[float, float]  # of b, which is at least `least_spread`
     tightness: tuple[float, float]  # of κ
 
     def draw_hyper(self, rng: np.random.Generator, rows: RegressionRows) -> RegressionHyper:
@@ -127,7 +130,8 @@ class Regression:
         kappa, shape = np.asarray(rng.gamma(g, 1.0 / h, rows.column.shape[1])), 0.0
         while shape < _LEAST_SHAPE:
             shape = float(rng.gamma(c, 1.0 / d))
-        return RegressionHyper(kappa, float(rng.gamma(e, 1.0 / f)), shape)
+        rate = gamma_at_least(rng, e, np.array([f]), least_spread(self.spread))
+        return RegressionHyper(kappa, float(rate[0]), shape)
 
     def start_hyper(self, rows: RegressionRows) -> RegressionHyper:
         """Return the prior means."""
@@ -197,25 +201,28 @@ class Regression:
     ) -> RegressionHyper:
         """Draw a, b ~ Gamma(e + K a, f + Σ τ), κ_j ~ Gamma(g + K / 2, h + Σ τ β_j² / 2).
 
-        b is integrated out where a makes its slice step, with log density (log a its variable)
+        a makes a slice step in log a, and again after b, with log density
 
-            c log a - d a + a Σ log τ - K log Γ(a) + log Γ(e + K a) - K a log(f + Σ τ)
+            c log a - d a + a (K log b + Σ log τ) - K log Γ(a)
         """
         n_clusters, n_columns = params.slope.shape
         (c, d), (e, f), (g, h) = self.shape, self.spread, self.tightness
-        total, logs = f + float(params.precision.sum()), float(np.log(params.precision).sum())
+        total, logs = f + params.precision.sum(keepdims=True), float(np.log(params.precision).sum())
+        shape, rate = hyper.shape, hyper.rate
+        for _ in range(_ROUNDS):
+            pull = n_clusters * math.log(rate) + logs - d
 
-        def log_density(log_a: Float) -> Float:
-            a = np.exp(log_a)
-            value = c * log_a - d * a + a * logs - n_clusters * gammaln(a)
-            value += gammaln(e + n_clusters * a) - n_clusters * a * math.log(total)
-            return np.where(a < _LEAST_SHAPE, -np.inf, value)
+            def log_density(log_a: Float, pull: float = pull) -> Float:
+                a = np.exp(log_a)
+                value = c * log_a + a * pull - n_clusters * gammaln(a)
+                return np.where(a < _LEAST_SHAPE, -np.inf, value)
 
-        shape = math.exp(float(slice_move(rng, np.log([hyper.shape]), log_density)[0]))
-        rate = rng.gamma(e + shape * n_clusters) / total
+            shape = math.exp(float(slice_move(rng, np.log([shape]), log_density)[0]))
+            least = least_spread(self.spread)
+            rate = float(gamma_at_least(rng, e + shape * n_clusters, total, least)[0])
         pull_J = 0.5 * (params.precision[:, None] * params.slope**2).sum(0)
         kappa = rng.gamma(g + 0.5 * n_clusters, 1.0, n_columns) / (h + pull_J)
-        return RegressionHyper(kappa, float(rate), shape)
+        return RegressionHyper(kappa, rate, shape)
 
     def log_marginal(self, stats: RegressionStats, hyper: RegressionHyper) -> Float:
         """Return the (K,) log marginals of the responses."""
