@@ -34,3 +34,12 @@ def test_the_most_unlike_come_first():
     assert entry.is_probability
     assert np.isnan(entry.sd)
     assert not found[1][0].is_probability
+
+
+def test_of_two_clusters_what_they_share_comes_later():
+    index = pd.MultiIndex.from_product([range(2), ["same", "size"]], names=["cluster", "column"])
+    table = pd.DataFrame({"mean": [5.0, 0.0, 5.1, 8.0]}, index=index).assign(lower=0.0, upper=9.0)
+    table["sd"] = 1.0
+    layout, columns = SimpleNamespace(levels=((), ())), pd.Index(["same", "size"])
+    model = SimpleNamespace(clusters=lambda: table, layout_=layout, columns_=columns)
+    assert [entries[0].name for entries in typical_entries(model)] == ["size", "size"]

@@ -28,8 +28,9 @@ class Entry(NamedTuple):
 def typical_entries(model: MixtureModel) -> list[list[Entry]]:
     """Return the entries of every cluster, by distance from the clusters' mean.
 
-    Distances are in standard deviations over clusters. Values of a category that are rarer than
-    elsewhere come last: what a cluster is not, its other values tell.
+    Distances are in standard deviations over clusters and inside them together: over clusters
+    alone, of two each is as far from the mean in any column. Values of a category that are rarer
+    than elsewhere come last: what a cluster is not, its other values tell.
     """
     table, layout = model.clusters(), model.layout_
     names = list(table.loc[0].index)
@@ -38,7 +39,8 @@ def typical_entries(model: MixtureModel) -> list[list[Entry]]:
     chance_E = np.array([name in values for name in names])
     number_LEC = table[["mean", "lower", "upper", "sd"]].to_numpy(float).reshape(-1, len(names), 4)
     mean_LE = number_LEC[..., 0]
-    spread_E = mean_LE.std(0)
+    inside_LE = np.where(chance_E, mean_LE * (1.0 - mean_LE), number_LEC[..., 3] ** 2)
+    spread_E = np.sqrt(mean_LE.var(0) + np.nan_to_num(inside_LE).mean(0))
     away_LE = np.nan_to_num((mean_LE - mean_LE.mean(0)) / np.where(spread_E > 0, spread_E, np.inf))
     rank_LE = np.where(chance_E & (away_LE < 0), away_LE - 1e6, np.abs(away_LE))
     order_LE = np.argsort(-rank_LE, axis=1, kind="stable")
