@@ -5,29 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import gammaincc, gammaln
 
 from thincrm.numerics.arrays import Float
 
-__all__ = ["gamma_at_least", "log_upper_gamma"]
-
-_SMALL_TAIL, _N_TERMS = 1e-200, 200
-
-
-def log_upper_gamma(shape_S: Float, least: float) -> Float:
-    """Return log ∫ b^(shape-1) e^-b db from `least` on: what a bound does to a gamma law.
-
-    Where the tail is too small for `gammaincc`, by Legendre's continued fraction.
-    """
-    tail_S = gammaincc(shape_S, least)
-    small_S = tail_S < _SMALL_TAIL
-    plain_S = gammaln(shape_S) + np.log(np.where(small_S, 1.0, tail_S))
-    if not small_S.any():
-        return np.asarray(plain_S)
-    below_S = least + 2.0 * _N_TERMS + 1.0 - shape_S
-    for n in range(_N_TERMS, 0, -1):
-        below_S = least + 2.0 * n - 1.0 - shape_S - n * (n - shape_S) / below_S
-    return np.where(small_S, shape_S * math.log(least) - least - np.log(np.abs(below_S)), plain_S)
+__all__ = ["gamma_at_least"]
 
 
 def gamma_at_least(rng: np.random.Generator, shape: float, rate_P: Float, least: float) -> Float:
