@@ -201,9 +201,13 @@ def _on_line(problem: TopicProblem, log_mass: Float) -> Float:
 
 def _log_levy(problem: TopicProblem, state: TopicState, log_mass_G: Float) -> Float:
     """Return log prior densities of log masses: of one atom, as many as there are."""
-    size = problem.n_atoms
-    parts = [log_mass_G[i : i + size] for i in range(0, log_mass_G.size, size)]
-    return np.concatenate([state.levy.log_prob(np.resize(p, size))[: p.size] for p in parts])
+    size, found_G = problem.n_atoms, np.empty(log_mass_G.size)
+    all_K = np.full(size, log_mass_G[0])
+    for i in range(0, log_mass_G.size, size):
+        part = log_mass_G[i : i + size]
+        all_K[: part.size] = part
+        found_G[i : i + size] = state.levy.log_prob(all_K)[: part.size]
+    return found_G
 
 
 def _rough_mass(problem: TopicProblem, state: TopicState, uses: Uses, shape: float) -> float:

@@ -32,7 +32,6 @@ import numpy as np
 
 from thincrm.models.topics.lanes import find_topic, fold
 from thincrm.models.topics.token_steps import (
-    draw_echo,
     draw_plainly,
     draw_used,
     excess_of,
@@ -134,6 +133,7 @@ def redraw_documents(
     before = np.zeros(n_topics, np.uint32)
     lane, sum_P = np.empty(n_words * (n_topics // 16), np.float32), np.empty(n_words)
     half, quarter = np.empty(n_topics // 2, np.float32), np.empty(n_topics // 4, np.float32)
+    edge = np.zeros(4)
     bin_P = np.full(n_words, -1, np.int32)  # the bin that sum_P and lane are of
     for i in range(first, stop):
         d = corpus.order_D[i]
@@ -206,10 +206,15 @@ def redraw_documents(
                     k = unsigned(new)
                     place = unsigned(slot[k])
                 elif x < fresh:
-                    place = unsigned(draw_used(x, sums, n_used, weight))
+                    place = unsigned(draw_used(x, sums, n_used, weight, edge))
                     k = unsigned(use[place])
                 elif echo > 0.0:
-                    k = unsigned(draw_echo(x - fresh, k, n_same, same, voice, echo_K))
+                    x -= fresh
+                    for j in range(n_same):  # no function: references to arrays would be counted
+                        owner = unsigned(same[j])
+                        if voice[owner] > 0.0 and x >= 0.0:
+                            k = owner
+                            x -= voice[owner] * echo_K[owner]
                     place = unsigned(slot[k])
                 break
             c = count[k] + 1
@@ -306,20 +311,41 @@ def count_usages(
     (T, K) documents that use a topic, and (J, K) those with j + 1 tokens in it, `most` at most.
     Returns size_JK, or a larger one where it is too short.
     """
+    order_D, start_D, largest = corpus.order_D, corpus.start_D, 0
+    for i in range(first, stop):
+        begin = start_D[order_D[i]]
+        for n in range(begin, begin + n_used_D[order_D[i]]):
+            largest = max(largest, size_N[n])
+    n_sizes = min(largest, most)
+    if n_sizes > len(size_JK):
+        larger_JK = np.zeros((min(2 * n_sizes, most), size_JK.shape[1]), size_JK.dtype)
+        larger_JK[: len(size_JK)] = size_JK
+        size_JK = larger_JK
+    _add_usages(first, stop, corpus, n_used_D, used_N, size_N, positive_TK, size_JK, most)
+    return size_JK
+
+
+@compiled
+def _add_usages(
+    first: int,
+    stop: int,
+    corpus: Corpus,
+    n_used_D: np.ndarray,
+    used_N: np.ndarray,
+    size_N: np.ndarray,
+    positive_TK: np.ndarray,
+    size_JK: np.ndarray,
+    most: int,
+) -> None:
+    """Add to both tables, which are large enough."""
     for i in range(first, stop):
         d = corpus.order_D[i]
         row, begin = corpus.row_D[d], corpus.start_D[d]
         for n in range(begin, begin + n_used_D[d]):
             k, size = used_N[n], size_N[n]
             positive_TK[row, k] += 1
-            if size > most:
-                continue
-            if size > len(size_JK):
-                larger_JK = np.zeros((min(2 * size, most), size_JK.shape[1]), size_JK.dtype)
-                larger_JK[: len(size_JK)] = size_JK
-                size_JK = larger_JK
-            size_JK[size - 1, k] += 1
-    return size_JK
+            if size <= most:
+                size_JK[size - 1, k] += 1
 
 
 @compiled

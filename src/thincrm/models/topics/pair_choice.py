@@ -22,6 +22,7 @@ from thincrm.numerics.compiled import compiled
 __all__ = ["choose_pair", "log_chance"]
 
 _ANY = 0.2  # of the partners are any topic
+_BLOCK = 64  # tokens that are looked at together
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,14 @@ def _count(shard: TopicShard, local: TopicLocal, asked: _Asked) -> tuple[TopicLo
 
 @compiled
 def _add(where_N: np.ndarray, what_N: np.ndarray, wanted: int, found: np.ndarray) -> None:
-    """Count `what` of the tokens whose `where` is wanted."""
-    for n in range(where_N.size):
-        if where_N[n] == wanted:
-            found[what_N[n]] += 1
+    """Count `what` of the tokens whose `where` is wanted: of most blocks none is."""
+    for first in range(0, where_N.size, _BLOCK):
+        stop, n_here = min(first + _BLOCK, where_N.size), 0
+        for n in range(first, stop):
+            n_here += where_N[n] == wanted
+        for n in range(first, stop if n_here > 0 else first):
+            if where_N[n] == wanted:
+                found[what_N[n]] += 1
 
 
 def log_chance(word_P: Float, other_P: Float, everywhere_P: Int, n_held: int) -> float:

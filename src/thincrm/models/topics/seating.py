@@ -71,16 +71,29 @@ class Seating(NamedTuple):
 
 def seated(shard: TopicShard, local: TopicLocal, wanted: Wanted) -> tuple[TopicLocal, Seating]:
     """Return a shard's tables of two topics, drawn given its tokens."""
-    place = np.flatnonzero((local.topic == wanted.pair[0]) | (local.topic == wanted.pair[1]))
-    present_D = np.unique(np.searchsorted(shard.tokens.start, place, "right") - 1)
+    held_D = _tokens_of(shard.tokens.start, local.topic, *wanted.pair)
+    present_D = np.flatnonzero(held_D)
     row_D = level_rows(shard.row, local.level, wanted.n_levels)[present_D]
     found = _seat(
         wanted.key, present_D, shard.items, shard.tokens.start, shard.tokens.word, local.topic,
-        wanted.pair[0], wanted.pair[1], wanted.theta_2P, wanted.burstiness, place.size,
+        wanted.pair[0], wanted.pair[1], wanted.theta_2P, wanted.burstiness, held_D.sum(),
     )  # fmt: skip
     place_M, table_M, start_D, word_I, size_I, side_I, n_tables = found
     tables = (part[:n_tables] for part in (word_I, size_I, side_I))
     return local, Seating(shard.first, place_M, table_M, start_D, row_D.astype(np.int64), *tables)
+
+
+@compiled
+def _tokens_of(start_D: np.ndarray, topic_N: np.ndarray, a: int, b: int) -> np.ndarray:
+    """Return the (D,) tokens of two topics."""
+    held_D = np.zeros(start_D.size - 1, np.int64)
+    one, other = topic_N.dtype.type(a), topic_N.dtype.type(b)
+    for d in range(held_D.size):
+        held = 0
+        for n in range(start_D[d], start_D[d + 1]):
+            held += (topic_N[n] == one) | (topic_N[n] == other)
+        held_D[d] = held
+    return held_D
 
 
 @compiled

@@ -20,7 +20,6 @@ from thincrm.numerics.arrays import Float
 from thincrm.numerics.compiled import compiled, inlined
 
 __all__ = [
-    "draw_echo",
     "draw_plainly",
     "draw_used",
     "excess_of",
@@ -98,12 +97,16 @@ def sum_used(
 
 @inlined
 def draw_used(
-    x: float, sums: tuple[float, float, float, float], n_used: Index, weight: Float
+    x: float,
+    sums: tuple[float, float, float, float],
+    n_used: Index,
+    weight: Float,
+    edge: Float,
 ) -> Index:
-    """Return where the running sum of `sum_used` passes x."""
-    a0, b1, b2, _ = sums
-    part = unsigned(x >= a0) + unsigned(x >= b1) + unsigned(x >= b2)
-    x -= b2 if x >= b2 else (b1 if x >= b1 else (a0 if x >= a0 else 0.0))
+    """Return where the running sum of `sum_used` passes x; edge: 0, and room for three numbers."""
+    edge[1], edge[2], edge[3] = sums[0], sums[1], sums[2]
+    part = unsigned(x >= sums[0]) + unsigned(x >= sums[1]) + unsigned(x >= sums[2])
+    x -= edge[part]
     place = part
     for g in range(_0, n_used, _4):
         place += _4 * unsigned(x >= weight[g + part])
@@ -129,20 +132,6 @@ def sum_echoes(
         echo_K[k] = (shape_K[k] + c) * gain_K[k] * echo_J[c]
         total += voice[k] * echo_K[k]
     return total
-
-
-@inlined
-def draw_echo(
-    x: float, k: Index, n_same: Index, same: np.ndarray, voice: Float, echo_K: Float
-) -> Index:
-    """Return the column where the running sum of echoes passes x."""
-    for j in range(n_same):
-        if voice[same[j]] > 0.0:
-            k = unsigned(same[j])
-            x -= voice[k] * echo_K[k]
-            if x < 0.0:
-                break
-    return k
 
 
 @compiled
