@@ -13,22 +13,7 @@ from thincrm.numerics.variates import gamma, log_dirichlet
 
 __all__ = ["draw_gammas", "normalise", "tally"]
 
-_SURE = 1e-17  # below, a proposal is accepted to the last bit
 _VANISHED = 1e-6  # shares of a smaller sum may need numbers below the least float32
-
-
-@compiled
-def _checked(state: np.ndarray, shape: float, bound: float, u: float, power: float) -> float:
-    """Return a proposal for Gamma(shape < 1) given u = bound V, or -1 if it is rejected.
-
-    Ahrens and Dieter (1974), GS: with bound = 1 + shape / e propose u^(1 / shape) where u <= 1,
-    -log((bound - u) / shape) elsewhere.
-    """
-    if u <= 1.0:
-        v = uniform(state)
-        return power if v <= 1.0 - power or v <= math.exp(-power) else -1.0
-    x = -math.log((bound - u) / shape)
-    return x if math.log(uniform(state)) <= (shape - 1.0) * math.log(x) else -1.0
 
 
 @compiled
@@ -41,28 +26,40 @@ def draw_gammas(
     topic_U: np.ndarray,
     out_PU: np.ndarray,
 ) -> None:
-    """Fill rows first..stop-1 of `out_PU` with Gamma(concentration + count); a stream a word."""
-    n_topics = topic_U.size
-    inverse = 1.0 / concentration
-    bound = 1.0 + concentration * math.exp(-1.0)
-    u_U, x_U, scratch_U = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
+    """Fill rows first..stop-1 of `out_PU` with Gamma(concentration + count); a stream a word.
+
+    Where there is no count, as in most cells, Gamma(a < 1) by rejection (Ahrens and Dieter 1974,
+    GS): with b = 1 + a / e and u = b V propose x = u^(1 / a) where u <= 1, x = -log((b - u) / a)
+    elsewhere, and accept it with probability exp(-x), or exp(-(1 - a) log x). Chances exp(-c_1),
+    exp(-c_2), ... are tossed with one Exponential(1) that c_1, c_2, ... are taken from: the first
+    that it does not last for is rejected.
+    """
+    n_topics, a = topic_U.size, concentration
+    inverse, bound, small = 1.0 / a, 1.0 + a * math.exp(-1.0), a < 1.0
+    u_U, x_U, scratch_U = np.zeros(n_topics), np.zeros(n_topics), np.empty(n_topics)
+    held_U = np.empty(n_topics + 1, np.int64)
     for p in range(first, stop):
-        state = new_stream(key, p)
-        if concentration < 1.0:
+        state, n_held = new_stream(key, p), 0
+        lasts = -math.log(uniform(state))
+        if small:
             for i in range(n_topics):
                 u_U[i] = uniform(state) * bound
             powers(u_U, inverse, x_U, scratch_U)
         for i in range(n_topics):
-            count = count_PK[p, topic_U[i]]
-            if count > 0 or concentration >= 1.0:
-                out_PU[p, i] = gamma(state, concentration + count)
-                continue
-            x = x_U[i]
-            if u_U[i] > 1.0 or x > _SURE:
-                x = _checked(state, concentration, bound, u_U[i], x)
-                if x < 0.0:
-                    x = gamma(state, concentration)
+            holds = count_PK[p, topic_U[i]] > 0 or not small
+            held_U[n_held] = i
+            n_held += holds
+            x = cost = x_U[i]
+            if u_U[i] > 1.0:
+                x = -math.log((bound - u_U[i]) / a)
+                cost = (1.0 - a) * math.log(x)
+            lasts -= 0.0 if holds else cost
+            if lasts < 0.0:
+                x, lasts = gamma(state, a), -math.log(uniform(state))
             out_PU[p, i] = x
+        for j in range(n_held):
+            i = held_U[j]
+            out_PU[p, i] = gamma(state, a + count_PK[p, topic_U[i]])
 
 
 @compiled
