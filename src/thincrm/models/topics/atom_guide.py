@@ -15,6 +15,7 @@ has the topic's marginal likelihood for its mean, and varies little where q is g
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -23,8 +24,9 @@ from scipy.special import gammaln, log_expit
 
 from thincrm.models.topics.levels import spread
 from thincrm.models.topics.state import TopicProblem, TopicState
-from thincrm.models.topics.usage import Usage, log_silent_at
+from thincrm.models.topics.usage import Usage
 from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.compiled import compiled
 from thincrm.ports import GateEvidence
 
 __all__ = ["Atom", "AtomGuide", "Uses", "fit_of", "usage_at"]
@@ -106,13 +108,46 @@ def fit_of(
     """Return the (G,) fits of several masses, each with its curve or all with one, (T, 1)."""
     usage = usage_at(problem, state, shape, log_mass_G)
     wide, log_odds_RG = spread(usage, log_odds_TG)
-    quiet_RG = uses.silent_R[:, None] * log_silent_at(wide, log_odds_RG)
-    heard = np.flatnonzero(uses.positive_R)
-    log_open_RG = np.broadcast_to(wide.log_silent, quiet_RG.shape)[heard] + log_expit(
-        log_odds_RG[heard]
+    log_silent_RG = np.atleast_2d(wide.log_silent)
+    fit_G = _log_sizes(usage, uses)
+    _add_rows(
+        log_silent_RG, np.ascontiguousarray(log_odds_RG), uses.positive_R, uses.silent_R, fit_G
     )
-    heard_RG = uses.positive_R[heard, None] * log_open_RG
-    return np.asarray(_log_sizes(usage, uses) + quiet_RG.sum(axis=0) + heard_RG.sum(axis=0))
+    return fit_G
+
+
+@compiled
+def _add_rows(
+    log_silent_RG: np.ndarray,
+    log_odds_RG: np.ndarray,
+    positive_R: np.ndarray,
+    silent_R: np.ndarray,
+    fit_G: np.ndarray,
+) -> None:
+    """Add positive log [a q] + silent log [1 - a + a q] of all rows, log a / (1 - a) given.
+
+    Tables of one row, or one column, are the same for all.
+    """
+    one_row, one_curve = len(log_silent_RG) == 1, log_odds_RG.shape[1] == 1
+    for r in range(positive_R.size):
+        for g in range(fit_G.size):
+            log_q = log_silent_RG[0 if one_row else r, g]
+            odds = log_odds_RG[r, 0 if one_curve else g]
+            log_open, log_shut = -_softplus(-odds), -_softplus(odds)
+            if positive_R[r] > 0:
+                fit_G[g] += positive_R[r] * (log_open + log_q)
+            if silent_R[r] > 0:
+                heard = log_open + log_q
+                top, low = max(heard, log_shut), min(heard, log_shut)
+                if top > -np.inf:
+                    top += math.log1p(math.exp(low - top))
+                fit_G[g] += silent_R[r] * top
+
+
+@compiled
+def _softplus(x: float) -> float:
+    """Return log(1 + e^x)."""
+    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
 
 
 @dataclass(frozen=True, slots=True)

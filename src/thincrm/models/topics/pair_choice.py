@@ -11,6 +11,7 @@ would choose is known from the words of these two alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,7 +47,11 @@ def choose_pair(
 
 
 def _counted(problem: TopicProblem, state: TopicState, asked: _Asked) -> Int:
-    _, parts = problem.engine.map(_count, problem.shards, state.local, asked)
+    _, parts = problem.engine.map(_count, problem.shards, state.local, asked, _total)
+    return _total(parts)
+
+
+def _total(parts: Sequence[Int]) -> Int:
     return np.asarray(np.sum(parts, axis=0))
 
 

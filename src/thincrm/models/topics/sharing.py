@@ -63,10 +63,15 @@ def share_out(
     """
     state = new_stream(key, 0)
     n_words, forced, log_q = sharing.count_2P.shape[1], wanted_I.size > 0, 0.0
-    longest = 0
+    longest, most = 0, 0
     for d in range(row_D.size):
-        longest = max(longest, start_D[d + 1] - start_D[d])
+        n_tokens = 0
+        for i in range(start_D[d], start_D[d + 1]):
+            n_tokens += size_I[i]
+        longest, most = max(longest, start_D[d + 1] - start_D[d]), max(most, n_tokens)
     share_I, side_I, count_2P = np.empty(longest), sharing.side_I, sharing.count_2P
+    chance, height = np.empty((longest + 1, most + 1)), np.empty(most + 1)
+    heard, quiet = np.empty(2), np.empty(2)
     total_2, users_2, seen_1 = sharing.total_2, sharing.users_2, sharing.seen_1
     whole = n_words * concentration
     for d in order_D:
@@ -82,7 +87,9 @@ def share_out(
             share_I[i] = weight / (weight + other)
             n_tokens += size_I[first + i]
         # chance[i, n]: the first i tables have n tokens on side 0
-        chance = np.zeros((n_tables + 1, n_tokens + 1))
+        for i in range(n_tables + 1):
+            for n in range(n_tokens + 1):
+                chance[i, n] = 0.0
         chance[0, 0], sofar = 1.0, 0
         for i in range(n_tables):
             c, share = size_I[first + i], share_I[i]
@@ -90,12 +97,11 @@ def share_out(
                 chance[i + 1, n] += chance[i, n] * (1.0 - share)
                 chance[i + 1, n + c] += chance[i, n] * share
             sofar += c
-        heard, quiet = np.empty(2), np.empty(2)
         for k in range(2):
             share = (users_2[k] + 1.0) / (seen_1[0] + 2.0)
             heard[k] = math.log(share) + heard_R[row_D[d]]
             quiet[k] = math.log1p(share * (silent_R[row_D[d]] - 1.0))
-        height, best = np.full(n_tokens + 1, -np.inf), -np.inf
+        best = -np.inf
         for n in range(n_tokens + 1):
             height[n] = heard[0] + rise_J[n] if n > 0 else quiet[0]
             m = n_tokens - n
