@@ -15,6 +15,7 @@ from thincrm.inference.dask_cluster import Client
 from thincrm.models.codec import codec
 from thincrm.models.registry import model_named
 from thincrm.models.stored import StoredModel
+from thincrm.numerics.waiting import telling
 
 __all__ = ["load", "resume"]
 
@@ -59,7 +60,8 @@ def resume(
     client : dask.distributed.Client or None
         Go on on its cluster.
     """
-    model, folder = _open(path)
+    with telling(f"opening {path}", quiet=bool(quiet)):
+        model, folder = _open(path)
     if quiet is not None:
         model.quiet = bool(quiet)
     with _numbers_of(path):

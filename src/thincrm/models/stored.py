@@ -6,6 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -39,6 +40,7 @@ from thincrm.inference.run_log import (
 from thincrm.inference.schedule import Length, Schedule
 from thincrm.models.codec import codec
 from thincrm.models.file_checks import check_covariates, check_like, check_params
+from thincrm.numerics.waiting import telling
 from thincrm.ports import Engine, Problem
 from thincrm.printable import printable
 
@@ -306,13 +308,16 @@ class StoredModel:
             check_positive("minutes", minutes)
         engine = self._engine(client)
         with folder.locked():
-            self._read_length(folder)
-            found = self._results(folder)
-            draws = None if found is None else self._all_draws(folder, found[0], found[2])
+            opening = partial(telling, f"opening {folder.path}", quiet=bool(self.quiet))
+            with opening():
+                self._read_length(folder)
+                found = self._results(folder)
+                draws = None if found is None else self._all_draws(folder, found[0], found[2])
             now = self._schedule()
             planned = _planned(now, n_sweeps, more=draws is not None and minutes is not None)
             if found is None or draws is None or planned.length != now.length:
-                log = RunLog.reopen(planned, folder, self._check_state, self._check_draw)
+                with opening():
+                    log = RunLog.reopen(planned, folder, self._check_state, self._check_draw)
                 if planned.length != now.length:
                     log.plan(planned)
                 more = draws is not None and n_sweeps is None
