@@ -6,7 +6,8 @@
 `thincrm topics` at a terminal, killed (-9) after so many seconds; once more, and it is `thincrm
 resume`; without --kill-after it goes on to the end, and `thincrm report` follows. Prints time,
 processor time, peak memory and silences of each, and the size and a digest of what is in the run's
-tables: the digest does not depend on the kills. Without files nothing is done.
+tables: the digest does not depend on the kills.
+Default settings but for --sweeps and --threads. Without files nothing is done.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def main() -> None:
         if not (folder / "days.csv").exists():
             write_corpus(options.counts, options.days, options.documents, folder)
         command = ["topics", str(folder / "counts.npz"), "--metadata", str(folder / "days.csv")]
-        command += ["--date", "day", "--sweeps", options.sweeps, "--chains", "1"]
+        command += ["--date", "day", "--sweeps", options.sweeps]
         command += ["--threads", options.threads, "--out", str(out)]
         if out.exists():
             command = ["resume", str(out)]

@@ -42,8 +42,8 @@ def found_by(counts, t, n_rows: int, seed: int) -> dict[str, np.ndarray]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = tc.TopicModel(
-            max_topics=TOPICS, n_sweeps=SWEEPS, n_draws=25, random_state=seed, n_threads=1,
-            max_rows=n_rows or None, quiet=True,
+            max_topics=TOPICS, n_sweeps=SWEEPS, n_draws=25, n_chains=1, random_state=seed,
+            n_threads=1, max_rows=n_rows or None, quiet=True,
         ).fit(train, t=t[:DOCUMENTS])  # fmt: skip
         seconds = time.perf_counter() - began
         grid = pd.DatetimeIndex(np.quantile(t, np.linspace(0.01, 0.99, 50)))
