@@ -58,7 +58,10 @@ class TopicResults:
         return self._tables
 
     def word_tokens(self) -> pd.DataFrame:
-        """Return words by topics: tokens of each word, on average of the draws with the topic."""
+        """Return words by topics: tokens of each word that were drawn from it (no echoes).
+
+        On average of the draws that have the topic.
+        """
         check_is_fitted(self)
         return pd.DataFrame(self._tables.word_tokens(), index=self._tables.vocabulary)
 
