@@ -110,3 +110,15 @@ def test_what_comes_and_goes_is_not_firm_because_its_mean_is_alike_everywhere():
     tables = TopicTables(draws, pd.Index(list("abcdefghij")), covariates(YEARS))
     assert sorted(tables.consensus(0.7).table()["chains"]) == [0.0, 1.0]
     assert sorted(tables.consensus(0.7).table()["firm"]) == [False, True]
+
+
+def test_bands_are_of_all_draws_of_a_chain_that_has_the_topic():
+    """One draw of four has other words in its place: it is not counted, but it is told of."""
+    where = [(c, s, [0, 3 if s == 1 else 1]) for c in range(4) for s in range(4)]
+    draws = [made_up(w, 4 * c + s, c, s, words_of=WORDS_OF) for c, s, w in where]
+    tables = TopicTables(draws, pd.Index(list("abcdefghij")), covariates(YEARS))
+    topic = int(np.flatnonzero(tables.consensus(0.7).table()["draws"] == 0.75)[0])
+    assert tables.consensus(0.7).table().loc[topic, "chains"] == 1.0
+    assert [found[topic] for found in tables.found] == [1] * 16
+    own = [draw.theta[:, 1] for draw in draws]
+    np.testing.assert_allclose(tables.mean_theta[:, topic], np.mean(own, axis=0), rtol=1e-6)

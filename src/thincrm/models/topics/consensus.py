@@ -35,6 +35,9 @@ class Consensus:
         Whether a chain has a topic.
     place : (B, K) int
         Where a draw has it among its own topics; -1: it has it not.
+    told : (B, K) int
+        The same, and in chains that have a topic all draws' matches, near or not: were bands of a
+        topic made of draws that are like its mean, they would be too narrow.
     share : (B, K) float
         Share of a draw's tokens in the topic; 0 where the draw has it not.
     """
@@ -50,6 +53,7 @@ class Consensus:
         n_topics = told.anchor.size
         self.found: Bool = told.near > similarity
         self.place: Int = np.full((len(draws), n_topics), -1)
+        self.told: Int = self.place.copy()
         self.share: Float = np.zeros((len(draws), n_topics))
         words_PK = told.words(chains)
         for c, chain in enumerate(chains):
@@ -59,9 +63,12 @@ class Consensus:
                 there = np.flatnonzero(here_K >= 0)
                 near = nearness(words_PK[:, there], draws[b], here_K[there])
                 there = there[near > similarity]
-                self.place[b, there] = here_K[there]
+                self.place[b, there] = self.told[b, there] = here_K[there]
                 self.share[b, there] = draws[b].shares[here_K[there]]
             self.found[c] &= self.present[chain.draws].mean(axis=0) >= DRAWS
+            has = np.flatnonzero(self.found[c])
+            for b, match in zip(chain.draws, chain.matches, strict=True):
+                self.told[b, has] = match[place_K[has]]
 
     @property
     def present(self) -> Bool:
