@@ -75,6 +75,7 @@ def _corpus(model: TopicModel) -> dict[str, object]:
     tokens = int(lengths_of(model.counts_).sum())
     return {
         "tokens": tokens,
+        "words": words,
         "rows": f"{documents:,} documents",
         "columns": f"{words:,} different words, {tokens:,} in all",
     }
