@@ -167,10 +167,15 @@ def test_names_of_files_are_no_formulas(place, tmp_path):
 
 
 def test_evaluate_beats_word_frequencies(place):
-    done = call("evaluate", place / "run", "--sweeps", 15, "--json")
+    done = call("evaluate", place / "run", "--sweeps", 15, "--heldout", 0.2, "--seed", 3, "--json")
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
     assert found["perplexity"] < found["perplexity_of_word_frequencies"]
+    seen, held = tc.split_words(tc.load(place / "run").counts_, 0.2, 3)
+    share = (seen.toarray().sum(axis=0) + 0.5) / (seen.sum() + 0.5 * seen.shape[1])
+    mean = -(held.toarray() * np.log(share)).sum() / held.sum()
+    assert found["perplexity_of_word_frequencies"] == pytest.approx(np.exp(mean))
+    assert found["held_out_words"] == held.sum()
     assert len(pd.read_csv(place / "run" / "evaluate.csv")) == 1
 
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 
 from thincrm.data.counts import split_words
 from thincrm.data.covariates import covariates
@@ -89,6 +90,7 @@ def test_a_chain_that_was_stopped_early():
     long, short = noise(1, 100)[0], noise(1, 60, 1)[0]
     table = summarise(made_up([long, short]))
     assert table["n_draws"].item() == 60
+    assert table["mean"].item() == pytest.approx(np.mean([long[-60:], short]))  # the latest draws
     assert table["n_chains"].item() == 2
     table = summarise(made_up([long, short[:40]]))
     assert table["n_draws"].item() == 100
@@ -134,6 +136,10 @@ def test_a_fitted_model_has_them_all(fitted):
     assert "max_topics" not in table.index
     assert table.notna().all(axis=None)
     assert (table["n_draws"] == 20).all()
+    open_BT = [[expit(at).sum() for at in draw.log_odds] for draw in model.draws_]
+    assert table.loc["total_activation", "mean"] == pytest.approx(np.mean(open_BT))
+    first = [row[0] for row in open_BT]
+    assert table.loc["total_activation[1900-01-01]", "mean"] == pytest.approx(np.mean(first))
     assert isinstance(model.verdict(), str)
 
 

@@ -119,8 +119,12 @@ def test_matched_quantities_are_those_of_the_tables(exported, fitted):
     drawn = posterior["word_probability"].sel(topic=0).mean(["chain", "draw"])
     for word, probability in zip(words["word"], words["probability"], strict=True):
         assert float(drawn.sel(word=word)) == pytest.approx(probability, abs=0.05)
-    share = posterior["topic_share"].sum("topic")
-    assert float(share.max()) <= 1 + 1e-6
+    tables = fitted.topic_tables()
+    for b, (draw, found) in enumerate(zip(tables.draws, tables.found, strict=True)):
+        share = posterior["topic_share"].values.reshape(-1, tables.n_topics)[b]
+        tokens = draw.documents.toarray().sum(axis=0)  # of a topic, echoes too
+        expected = [tokens[k] / X.to_numpy().sum() if k >= 0 else 0.0 for k in found]
+        np.testing.assert_allclose(share, expected, rtol=1e-6)
 
 
 def test_arviz_draws_it(exported):

@@ -69,13 +69,14 @@ class Verdict(Sentence):
 
     `.rhat` and `.worth` are its worst R-hat and fewest independent draws, NaN where there are too
     few draws; `.enough` tells whether more sweeps would change nothing: a chain alone is never a
-    yes, but it can be long enough.
+    yes, but it can be long enough. `.doubt` names what chains disagree on most, if they do.
     """
 
     ok: bool
     enough: bool
     rhat: float
     worth: float
+    doubt: str
 
     def __new__(
         cls,
@@ -85,10 +86,12 @@ class Verdict(Sentence):
         enough: bool = False,
         rhat: float = float("nan"),
         worth: float = float("nan"),
+        doubt: str = "",
     ) -> Self:
         """Return the sentence with its yes or no."""
         verdict = super().__new__(cls, sentence)
         verdict.ok, verdict.enough, verdict.rhat, verdict.worth = ok, enough, rhat, worth
+        verdict.doubt = doubt
         return verdict
 
 
@@ -234,10 +237,9 @@ def judge(every: pd.DataFrame, aside: Collection[str] = ()) -> Verdict:
         who = "The only chain is still drifting on" if alone else "The chains disagree on"
         others = int((table["rhat"] > limit).sum()) - 1
         more = f" and on {others} of {len(table) - 1} other quantities" if others else ""
+        doubt = f"{said(worst)} (R-hat {shown_rhat(rhat)})"
         return Verdict(
-            Sentence(f"{who} {said(worst)} (R-hat {shown_rhat(rhat)}){more}: ", _LONGER, "."),
-            rhat=rhat,
-            worth=worth,
+            Sentence(f"{who} {doubt}{more}: ", _LONGER, "."), rhat=rhat, worth=worth, doubt=doubt
         )
     agree = "One chain, whose halves agree" if alone else f"{n_chains} chains agree"
     many = worth >= FEWEST_INDEPENDENT

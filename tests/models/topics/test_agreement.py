@@ -8,7 +8,8 @@ from thincrm.inference.diagnostics import Verdict
 from thincrm.models.topics.agreement import ENOUGH, judge_topics
 from thincrm.models.topics.model import TopicModel
 
-NO = Verdict("The chains disagree.", rhat=2.0, worth=5)
+NO = Verdict("The chains disagree.", rhat=2.0, worth=5, doubt="the log joint (R-hat 2.00)")
+FEW = Verdict("4 chains agree, but on little.", rhat=1.0, worth=63)
 YES = Verdict("The chains agree.", True, enough=True, rhat=1.0, worth=200)
 
 
@@ -29,9 +30,17 @@ def test_a_yes_says_what_share_of_the_words_the_chains_agree_on():
     found = judge_topics(NO, tables_of().consensus(0.7))
     assert found.ok
     assert found.enough
-    assert f"on 3 topics, which hold {held:.0%} of the words" in found
-    assert found.endswith(NO)  # what they differ in is not kept back
+    assert found == (
+        f"The 4 chains agree on 3 topics, which hold {held:.0%} of the words; they differ in "
+        "others, and in numbers such as the log joint (R-hat 2.00): bands include that."
+    )
     assert (found.rhat, found.worth) == (2.0, 5)
+
+
+def test_a_yes_says_what_few_draws_are_worth():
+    found = judge_topics(FEW, tables_of().consensus(0.7))
+    assert found.ok
+    assert found.endswith("; the draws are worth only 63 independent ones.")
 
 
 @pytest.mark.parametrize("verdict", [YES, Verdict("Too few draws to judge.")])

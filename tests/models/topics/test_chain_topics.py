@@ -1,5 +1,7 @@
 """Which topics are told: those of most chains, whichever chain is the last, and its own."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -91,3 +93,32 @@ def test_chains_that_share_nothing_tell_the_last_ones_topics():
     assert tables.n_topics == 2
     assert not tables.consensus(0.7).table()["firm"].any()
     assert [seat[0] for seat in tables.seats] == [1, 1]
+
+
+def test_few_words_are_not_alike_because_of_the_prior():
+    """With a strong prior the mean probabilities of all small topics are nearly the same."""
+    draws = [made_up([c], c, c, 0, words_of=WORDS_OF) for c in range(4)]
+    draws = [replace(draw, concentration=1_000.0) for draw in draws]
+    tables = TopicTables(draws, pd.Index(list("abcdefghij")), covariates(YEARS))
+    assert list(tables.consensus(0.7).table()["chains"]) == [0.25]
+
+
+def test_what_comes_and_goes_is_not_firm_because_its_mean_is_alike_everywhere():
+    """Each draw has topic 0 and another one; their mean over draws is the same in all chains."""
+    where = [(c, s, [0, 1 + (c + s) % 4]) for c in range(4) for s in range(4)]
+    draws = [made_up(w, 4 * c + s, c, s, words_of=WORDS_OF) for c, s, w in where]
+    tables = TopicTables(draws, pd.Index(list("abcdefghij")), covariates(YEARS))
+    assert sorted(tables.consensus(0.7).table()["chains"]) == [0.0, 1.0]
+    assert sorted(tables.consensus(0.7).table()["firm"]) == [False, True]
+
+
+def test_bands_are_of_all_draws_of_a_chain_that_has_the_topic():
+    """One draw of four has other words in its place: it is not counted, but it is told of."""
+    where = [(c, s, [0, 3 if s == 1 else 1]) for c in range(4) for s in range(4)]
+    draws = [made_up(w, 4 * c + s, c, s, words_of=WORDS_OF) for c, s, w in where]
+    tables = TopicTables(draws, pd.Index(list("abcdefghij")), covariates(YEARS))
+    topic = int(np.flatnonzero(tables.consensus(0.7).table()["draws"] == 0.75)[0])
+    assert tables.consensus(0.7).table().loc[topic, "chains"] == 1.0
+    assert [found[topic] for found in tables.found] == [1] * 16
+    own = [draw.theta[:, 1] for draw in draws]
+    np.testing.assert_allclose(tables.mean_theta[:, topic], np.mean(own, axis=0), rtol=1e-6)

@@ -84,8 +84,8 @@ def test_a_chain_has_the_mean_of_its_draws():
     ]  # fmt: skip
     tables = tables_of(draws)
     place = list(tables.found[-1]).index(0)
-    theta = [draw.theta[:, 0].astype(float) for draw in draws]
-    mean, own = theta[0] + theta[1], theta[2] + theta[3]
+    words = [draw.words.toarray()[:, 0].astype(float) for draw in draws]
+    mean, own = words[0] + words[1], words[2] + words[3]
     cosine = mean @ own / np.linalg.norm(mean) / np.linalg.norm(own)
     assert 0.7 < cosine < 0.99
     for similarity, found in ((cosine - 0.005, 1.0), (cosine + 0.005, 0.5)):

@@ -280,3 +280,10 @@ def test_numbers_of_topics_are_counted_again():
         assert draw.scalars["n_large_topics"] == sum(n >= 0.005 * X.sum() for n in tokens)
         between += sum(0.005 * X.sum() <= n < 0.01 * X.sum() for n in tokens)
     assert between > 0
+
+
+def test_rare_words_are_not_relevant_for_being_rare(fitted):
+    """p(w) of relevance is (n_w + the mean of all n) / (2 N)."""
+    n = [int(X[:, p].sum()) for p in range(X.shape[1])]
+    expected = [(x + sum(n) / len(n)) / (2 * sum(n)) for x in n]
+    np.testing.assert_allclose(fitted.common_words(), expected)

@@ -36,7 +36,7 @@ def topic_groups(
     posterior["activation"] = (("chain", "draw", "t", "topic"), kept(opened_BTK))
     total_BT = np.stack([_activation(draw, rows).sum(axis=1) for draw in tables.draws])
     posterior["total_activation_at"] = (("chain", "draw", "t"), kept(total_BT))
-    share_BK = np.nan_to_num(tables.aligned(lambda draw: draw.tokens / draw.tokens.sum()))
+    share_BK = np.nan_to_num(tables.aligned(lambda draw: draw.shares))
     posterior["topic_share"] = (("chain", "draw", "topic"), kept(share_BK))
     words = np.unique(tables.top_words(n_words))
     theta_BWK = _thetas(tables, words, np.random.default_rng(seed))

@@ -11,22 +11,38 @@ from scipy.optimize import linear_sum_assignment
 
 from thincrm.models.topics.documents_kept import with_documents
 from thincrm.models.topics.draw import TopicDraw, match_topics
-from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.arrays import Bool, Float, Int
 
-__all__ = ["CHAINS", "SIMILARITY", "ChainTopics", "Told", "chains_of", "told_topics", "unit"]
+__all__ = [
+    "CHAINS",
+    "DRAWS",
+    "SIMILARITY",
+    "ChainTopics",
+    "Told",
+    "chains_of",
+    "nearness",
+    "told_topics",
+]
 
 SIMILARITY = 0.7  # cosine of the words of topics that are one
 CHAINS = 0.75  # share of chains that a firm topic is found in; of draws, where there is one chain
+DRAWS = 0.5  # share of a chain's draws that have a topic, if the chain has it
 
 
 class ChainTopics(NamedTuple):
-    """The topics of one chain: those of its last draw, each the mean of its matched draws."""
+    """The topics of one chain: those of its last draw, each the mean of its matched draws.
+
+    Topics are compared by the words they hold. By probabilities, which have the prior's share, all
+    topics of a handful of words would be alike. A topic is steady if most draws have it: of small
+    ones that come and go the mean is of whatever was matched, and alike in all chains.
+    """
 
     last: int  # place among all draws; the last that keeps documents, if one does
     draws: list[int]
     matches: list[Int]  # where each draw has the chain's topics; -1: it has it not
-    topic_PL: Float
+    words_PL: Float  # tokens drawn from each, on average of the draws that have it
     tokens_L: Int  # of the last draw
+    steady_L: Bool
 
     @classmethod
     def of(cls, draws: Sequence[TopicDraw], places: list[int], whole: Sequence[int]) -> Self:
@@ -34,12 +50,17 @@ class ChainTopics(NamedTuple):
         last = max(set(places).intersection(whole), default=places[-1])
         matches = [match_topics(draws[last], draws[place]) for place in places]
         sum_PL = np.zeros(draws[last].words.shape)
-        seen_L = np.zeros(sum_PL.shape[1])
+        seen_L, like_L = np.zeros(sum_PL.shape[1]), np.zeros(sum_PL.shape[1])
         for place, match in zip(places, matches, strict=True):
-            there = match >= 0
-            sum_PL[:, there] += draws[place].theta[:, match[there]]
-            seen_L += there
-        return cls(last, places, matches, sum_PL / seen_L, draws[last].tokens)
+            there = np.flatnonzero(match >= 0)
+            held = draws[place].words[:, match[there]].tocoo()
+            sum_PL[held.row, there[held.col]] += held.data
+            seen_L[there] += 1.0
+        for place, match in zip(places, matches, strict=True):
+            there = np.flatnonzero(match >= 0)
+            like_L[there] += nearness(sum_PL[:, there], draws[place], match[there]) > SIMILARITY
+        steady_L = like_L >= DRAWS * len(places)
+        return cls(last, places, matches, sum_PL / seen_L, draws[last].tokens, steady_L)
 
 
 class Told(NamedTuple):
@@ -63,10 +84,10 @@ class Told(NamedTuple):
     near: Float
 
     def words(self, chains: Sequence[ChainTopics]) -> Float:
-        """Return the (P, K) topics of the anchors."""
+        """Return the (P, K) words that the topics of the anchors hold."""
         place_K = self.place[self.anchor, np.arange(self.anchor.size)]
         pairs = zip(self.anchor.tolist(), place_K.tolist(), strict=True)
-        return np.stack([chains[a].topic_PL[:, place] for a, place in pairs], axis=1)
+        return np.stack([chains[a].words_PL[:, place] for a, place in pairs], axis=1)
 
 
 def chains_of(draws: Sequence[TopicDraw], n_documents: int) -> list[ChainTopics]:
@@ -124,14 +145,14 @@ def _by_agreement(near: list[list[Float]]) -> list[tuple[int, int]]:
 
 def _pairs(chains: Sequence[ChainTopics]) -> tuple[list[list[Float]], list[list[Int]]]:
     """Return, for chains a and c, each topic's partner of a in c, and the cosine of the two."""
-    units = [unit(chain.topic_PL) for chain in chains]
+    units = [_unit(chain.words_PL) for chain in chains]
     near = [[np.zeros(chain.tokens_L.size) for _ in chains] for chain in chains]
     partner = [[np.full(chain.tokens_L.size, -1) for _ in chains] for chain in chains]
     for a, one in enumerate(chains):
         near[a][a][:] = 1.0
         partner[a][a][:] = np.arange(one.tokens_L.size)
         for c in range(a):
-            near_LM = units[a].T @ units[c]
+            near_LM = (units[a].T @ units[c]) * np.outer(one.steady_L, chains[c].steady_L)
             weight_LM = np.sqrt(np.outer(one.tokens_L, chains[c].tokens_L))
             mine, other = linear_sum_assignment(-near_LM * weight_LM)
             near[a][c][mine] = near[c][a][other] = near_LM[mine, other]
@@ -152,6 +173,15 @@ def _ordered(chains: Sequence[ChainTopics], rows: list[tuple[int, Int, Float]]) 
     return Told(anchor_K[order], seat_K[order], place_CK[:, order], near_CK[:, order])
 
 
-def unit(topic_PK: Float) -> Float:
-    """Return topics of length one."""
-    return np.asarray(topic_PK / np.linalg.norm(topic_PK, axis=0))
+def nearness(words_PK: Float, draw: TopicDraw, place_K: Int) -> Float:
+    """Return the (K,) cosines of given words and of those that topics of a draw hold."""
+    held = draw.words[:, place_K].tocoo()
+    count = held.data.astype(float)
+    dot_K = np.bincount(held.col, count * words_PK[held.row, held.col], place_K.size)
+    square_K = np.bincount(held.col, count**2, place_K.size) * (words_PK**2).sum(axis=0)
+    return np.asarray(dot_K / np.sqrt(np.maximum(square_K, 1e-300)))
+
+
+def _unit(words_PK: Float) -> Float:
+    """Return the words of topics as vectors of length one."""
+    return np.asarray(words_PK / np.maximum(np.linalg.norm(words_PK, axis=0), 1e-150))

@@ -8,7 +8,14 @@ import numpy as np
 import pandas as pd
 
 from thincrm.errors import InvalidInput, check_between, check_positive
-from thincrm.models.topics.chain_topics import CHAINS, SIMILARITY, ChainTopics, Told, unit
+from thincrm.models.topics.chain_topics import (
+    CHAINS,
+    DRAWS,
+    SIMILARITY,
+    ChainTopics,
+    Told,
+    nearness,
+)
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.numerics.arrays import Bool, Float, Int
 
@@ -18,9 +25,9 @@ __all__ = ["Consensus"]
 class Consensus:
     """The told topics, looked for in every chain and draw.
 
-    Within a chain a topic is the mean of its matched draws; it is found in a chain if the topic
-    paired with it there has words of cosine above `similarity`, and in a draw of that chain if the
-    draw's own topic has, too. Only kept draws are looked at.
+    Within a chain a topic is the mean of its matched draws. It is found in a draw if this and the
+    topic paired with it in the draw's chain hold words of cosine above `similarity`, and in a chain
+    if at least half of its draws have it. Only kept draws are looked at.
 
     Attributes
     ----------
@@ -28,6 +35,9 @@ class Consensus:
         Whether a chain has a topic.
     place : (B, K) int
         Where a draw has it among its own topics; -1: it has it not.
+    told : (B, K) int
+        The same, and in chains that have a topic all draws' matches, near or not: were bands of a
+        topic made of draws that are like its mean, they would be too narrow.
     share : (B, K) float
         Share of a draw's tokens in the topic; 0 where the draw has it not.
     """
@@ -43,17 +53,22 @@ class Consensus:
         n_topics = told.anchor.size
         self.found: Bool = told.near > similarity
         self.place: Int = np.full((len(draws), n_topics), -1)
+        self.told: Int = self.place.copy()
         self.share: Float = np.zeros((len(draws), n_topics))
-        topic_PK = told.words(chains)
-        for chain, place_K in zip(chains, np.where(self.found, told.place, -1), strict=True):
+        words_PK = told.words(chains)
+        for c, chain in enumerate(chains):
+            place_K = np.where(self.found[c], told.place[c], -1)
             for b, match in zip(chain.draws, chain.matches, strict=True):
                 here_K = np.where(place_K >= 0, match[place_K], -1)
                 there = np.flatnonzero(here_K >= 0)
-                near = _paired(topic_PK[:, there], draws[b].theta[:, here_K[there]]) > similarity
-                there = there[near]
-                tokens = np.asarray(draws[b].documents.sum(axis=0)).reshape(-1)
-                self.place[b, there] = here_K[there]
-                self.share[b, there] = tokens[here_K[there]] / max(tokens.sum(), 1)
+                near = nearness(words_PK[:, there], draws[b], here_K[there])
+                there = there[near > similarity]
+                self.place[b, there] = self.told[b, there] = here_K[there]
+                self.share[b, there] = draws[b].shares[here_K[there]]
+            self.found[c] &= self.present[chain.draws].mean(axis=0) >= DRAWS
+            has = np.flatnonzero(self.found[c])
+            for b, match in zip(chain.draws, chain.matches, strict=True):
+                self.told[b, has] = match[place_K[has]]
 
     @property
     def present(self) -> Bool:
@@ -84,8 +99,3 @@ class Consensus:
         largest = firm[np.argsort(-self.share[:, firm].mean(axis=0), kind="stable")[:most]]
         columns = {"n_firm_topics": self.present[:, firm].sum(axis=1).astype(float)}
         return columns | {f"topic_share[{k}]": self.share[:, k] for k in largest.tolist()}
-
-
-def _paired(a_PK: Float, b_PK: Float) -> Float:
-    """Return the (K,) cosines of topics, one by one."""
-    return np.asarray((unit(a_PK) * unit(b_PK)).sum(axis=0))

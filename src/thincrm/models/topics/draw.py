@@ -66,6 +66,12 @@ class TopicDraw:
         """Return the (K,) tokens drawn from each topic."""
         return np.asarray(self.words.sum(axis=0)).reshape(-1)
 
+    @property
+    def shares(self) -> Float:
+        """Return the (K,) shares of all tokens in each topic, echoes among them."""
+        held_K: Int = np.asarray(self.documents.sum(axis=0)).reshape(-1)
+        return np.asarray(held_K / max(held_K.sum(), 1))
+
     def token_topics(self) -> np.ndarray:
         """Return a topic for every token: the kept one, or, where order is lost, any that fits.
 

@@ -44,13 +44,16 @@ class TopicResults:
         check_is_fitted(self)
         if order not in ("relevance", "probability"):
             raise InvalidInput(f"order must be 'relevance' or 'probability', got {order!r}.")
-        common_P = self._common() if order == "relevance" else None
+        common_P = self.common_words() if order == "relevance" else None
         return self._tables.topics(n_words, level, self.seed_, common_P)
 
-    def _common(self) -> Float:
-        """Return the (P,) shares of words in the corpus."""
+    def common_words(self) -> Float:
+        """Return the (P,) shares of words in the corpus, the mean count added to each word's.
+
+        How often a rare word occurs elsewhere is not known well, so it is not lifted for that.
+        """
         seen_P = np.asarray(self.counts_.sum(axis=0), float).reshape(-1)
-        return np.asarray(np.maximum(seen_P, 0.5) / seen_P.sum())
+        return np.asarray((seen_P + seen_P.mean()) / (2.0 * seen_P.sum()))
 
     def topic_tables(self) -> TopicTables:
         """Return what the tables are made from: topics matched over draws and chains."""
@@ -58,7 +61,10 @@ class TopicResults:
         return self._tables
 
     def word_tokens(self) -> pd.DataFrame:
-        """Return words by topics: tokens of each word, on average of the draws with the topic."""
+        """Return words by topics: tokens of each word that were drawn from it (no echoes).
+
+        On average of the draws that have the topic.
+        """
         check_is_fitted(self)
         return pd.DataFrame(self._tables.word_tokens(), index=self._tables.vocabulary)
 
@@ -99,7 +105,7 @@ class TopicResults:
         Its words are the first `n_words` of `topics`.
         """
         check_is_fitted(self)
-        return self._tables.coherence(self.counts_, n_words, self._common())
+        return self._tables.coherence(self.counts_, n_words, self.common_words())
 
     def reliability(self, similarity: float = SIMILARITY, chains: float = CHAINS) -> pd.DataFrame:
         """Return which topics come back: chains, draws (shares of them), firm, share of tokens.

@@ -92,7 +92,7 @@ class TopicTables:
         chains, so that bands hold the disagreement of the chains that have it. A topic's seat has
         it, whatever the mean of its draws looks like.
         """
-        place_BK = self.consensus(SIMILARITY).place.copy()
+        place_BK = self.consensus(SIMILARITY).told.copy()
         for topic, (b, k) in enumerate(self.seats):
             place_BK[b, topic] = k
         return list(place_BK)

@@ -53,6 +53,10 @@ def test_numbers_are_those_of_the_tables(plain, written):
         assert words[:4] == [str(word) for word in top["word"]]
         np.testing.assert_allclose([p for _, p, *_ in topic["words"][:4]], top["probability"], 1e-3)
     assert data["corpus"]["tokens"] == plain.counts_.sum()
+    assert data["corpus"]["words"] == plain.counts_.shape[1]
+    sizes = plain.draws_[-1].documents.sum(axis=0)  # of all words, those that echo others too
+    assert sorted(topic["tokens"] for topic in data["topics"]) == sorted(sizes)
+    assert sum(sizes) == plain.counts_.sum()
     assert sum(data["time"]["documents"]) == plain.counts_.shape[0]
     curves = np.array(data["vocabulary"]["curves"])
     assert curves.sum(axis=1).tolist() == data["vocabulary"]["counts"]

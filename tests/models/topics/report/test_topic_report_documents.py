@@ -1,6 +1,7 @@
 """Words and documents of topics in a report: counts by period, passages, dates, held-out words."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from thincrm.errors import InvalidInput, InvalidType
 from thincrm.models.topics.report import allocation as allocating
 from thincrm.models.topics.report import dating
 from thincrm.models.topics.report.allocation import Allocation, expected_tokens
-from thincrm.models.topics.report.data import topic_data
+from thincrm.models.topics.report.data import _found, _lives, topic_data
 from thincrm.models.topics.report.heldout import heldout_rows
 from thincrm.models.topics.report.periods import periods_of
 from thincrm.models.topics.report.sizes import kernel_lengths, open_weights
@@ -155,6 +156,21 @@ def test_dates_of_quoted_documents(model, data):
     assert middle[0] < 8 < 12 < middle[1]  # words of the corpus change in 1908 and 1912
 
 
+def test_the_band_of_a_date_holds_90_per_cent(model, monkeypatch):
+    """Of twenty years that are told to have chances of 3, 5, ..., 5 and 7 %."""
+    chance = np.array([0.03, *[0.05] * 18, 0.07])
+
+    def told(counts, years, **_):
+        return pd.DataFrame(np.tile(chance, (counts.shape[0], 1)), columns=years)
+
+    monkeypatch.setattr(model, "predict_time", told)
+    found = dating.dated(model, [[0], [50]], periods_of(model.covariates_))
+    assert sorted(found) == [0, 50]
+    for document in found.values():
+        assert document["band"] == [1, 10, 19]
+        assert document["chance"] == [428, *[714] * 18, 999]  # thousandths of the highest
+
+
 def test_very_long_documents_are_not_dated(model, monkeypatch):
     """One of ten million words took a report of some seconds many minutes."""
     periods, longest = periods_of(model.covariates_), model.counts_.sum(axis=1).max()
@@ -190,6 +206,32 @@ def test_lengths_of_kernels(model):
     assert set(lengths_of(fitted(thinning=Always(), n_sweeps=6))) == {None}
     always = lengths_of(fitted(n_background=1))
     assert always.count(None) == 1
+
+
+def test_weights_of_open_topics(model):
+    """Of each topic, shape q / (1 - q): mean and 90 % band over the draws that have it."""
+    found = model.topic_tables().found
+    for k, said in enumerate(open_weights(model, found)):
+        pairs = [(draw.usage, place[k]) for draw, place in zip(model.draws_, found, strict=True)]
+        words = [u.shape[j] * u.q[j] / (1 - u.q[j]) for u, j in pairs if j >= 0]
+        low, high = np.quantile(words, [0.05, 0.95])
+        assert said.startswith(f"{np.mean(words):.3g}")
+        assert low == high or f"({low:.3g} to {high:.3g})" in said
+
+
+def test_where_a_topic_was_found_is_told_in_words():
+    assert _found(4, 0.75, 0.931) == "in 3 of 4 chains, 93 % of draws"
+    assert _found(1, 1.0, 0.5) == "in 50 % of draws"
+
+
+def test_lives_are_lower_end_median_and_upper_end():
+    """Of first and last activity, in the order that the page draws them."""
+    ends = {"median": [1902, 1950], "lower": [1901, 1940], "upper": [1907, 1960]}
+    first, last = pd.DataFrame(ends), pd.DataFrame(ends) + 20
+    stub = SimpleNamespace(first_active=lambda: first, last_active=lambda: last)
+    lives = _lives(stub, SimpleNamespace(numbers=np.array))
+    assert lives[0] == [[1901, 1902, 1907], [1940, 1950, 1960]]
+    assert lives[1] == [[1921, 1922, 1927], [1960, 1970, 1980]]
 
 
 def test_held_out_words_are_told_with_their_error(model, tmp_path):

@@ -75,6 +75,7 @@ def _corpus(model: TopicModel) -> dict[str, object]:
     tokens = int(lengths_of(model.counts_).sum())
     return {
         "tokens": tokens,
+        "words": words,
         "rows": f"{documents:,} documents",
         "columns": f"{words:,} different words, {tokens:,} in all",
     }
@@ -93,7 +94,7 @@ def _topics(
     rows = words.groupby("topic")
     return [
         {
-            "tokens": int(tables.tokens[k]),
+            "tokens": int(tables.documents_of(k)[1].sum(dtype=np.int64)),
             "documents": int(tables.documents_of(k)[0].size),
             "coherence": None if coherence is None else round(float(coherence[k]), 3),
             "firm": bool(found["firm"][k]),

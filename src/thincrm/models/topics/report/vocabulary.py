@@ -32,9 +32,9 @@ def chosen_words(model: TopicModel) -> pd.DataFrame:
     table: pd.DataFrame = model.topics(_CANDIDATES, order="probability")
     table = table.rename(columns={"probability": "mean"})
     table["code"] = model.vocabulary_.get_indexer(pd.Index(table["word"]))
-    common = np.asarray(model.counts_.sum(axis=0)).reshape(-1) / max(model.counts_.sum(), 1)
+    common = model.common_words()
     chance = np.log(np.maximum(table["mean"].to_numpy(), 1e-300))
-    lift = chance - np.log(np.maximum(common[table["code"]], 1e-300))
+    lift = chance - np.log(common[table["code"]])
     keep = np.zeros(len(table), bool)
     for weight in _WEIGHTS:
         relevance = pd.Series(weight * chance + (1.0 - weight) * lift)

@@ -19,11 +19,12 @@ const topics = data.topics.map((raw, id) => {
 const wordOf = (code) => data.vocabulary.words[code];
 const commonness = (code) => Math.max(data.vocabulary.counts[code], 0.5) / TOKENS;
 
-// Relevance of Sievert and Shirley (2014): λ log p(w|k) + (1 − λ) log p(w|k) / p(w).
+// Relevance of Sievert and Shirley (2014): λ log p(w|k) + (1 − λ) log p(w|k) / p(w), the mean count
+// added to each word's in p(w), as in the tables.
 function relevantWords(topic, lambda, most) {
   return topic.words
     .map(([code, mean, lower, upper]) => ({code, mean, lower, upper, relevance:
-      Math.log(mean) - (1 - lambda) * Math.log(commonness(code))}))
+      Math.log(mean) - (1 - lambda) * Math.log((data.vocabulary.counts[code] / TOKENS + 1 / data.corpus.words) / 2)}))
     .sort((a, b) => b.relevance - a.relevance)
     .slice(0, most);
 }
