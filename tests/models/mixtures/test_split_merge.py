@@ -70,7 +70,7 @@ def test_a_ratio_without_a_part_is_rejected(part):
 def test_curves_near_rows_taken_for_any_are_rejected(monkeypatch):
     """Candidates lie where the atom's rows are, and their weights do not say so."""
     monkeypatch.setattr(NearBumps, "log_prior_over", lambda self, x: np.zeros(len(x[0])))
-    assert_rejected(stays(WORLDS["bump, weighted, no background"], split_or_merge, 600, 20))
+    assert_rejected(stays(WORLDS["bump, weighted"], exchange, 600, 10))
 
 
 @pytest.mark.parametrize(
