@@ -76,6 +76,9 @@ def test_what_a_yes_does_not_rest_on_is_told_beside_it():
     assert said.ok
     assert said.startswith("4 chains agree (R-hat at most 1.0")
     assert "the number of features has not settled (R-hat 1." in said
+    assert said.endswith("so do not read features.")
+    split = summarise(made_up(noise(4, 100)).join(made_up(number, "n_factors")))
+    assert judge(split, ("n_factors",)).endswith("so do not read that.")
     settled = summarise(spread.join(made_up(noise(4, 100, 1), "n_features")))
     assert "settled" not in judge(settled, ("n_features",))
 

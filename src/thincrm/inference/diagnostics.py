@@ -43,6 +43,7 @@ _NAMES = {
     "log_likelihood": "the log likelihood",
     "log_joint": "the log joint",
     "fill_variance": "the variance of fills",
+    "level_variance": "the variance of levels",
     "heldout": "the held-out likelihood",
     "total_activation": "the total activation",
 }
@@ -261,7 +262,7 @@ def _unsettled(aside: pd.DataFrame, limit: float) -> str:
     worst, rhat = str(aside["rhat"].idxmax()), float(aside["rhat"].max())
     return (
         f". That is of fills and curves: {said(worst)} has not settled (R-hat {shown_rhat(rhat)}), "
-        "so do not read features."
+        f"so do not read {'features' if 'feature' in worst else 'that'}."
     )
 
 

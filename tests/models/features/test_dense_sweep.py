@@ -97,6 +97,8 @@ def test_numbers_of_a_state_against_plain_normals(name):
     assert found["log_likelihood"] == pytest.approx(total, rel=1e-8)
     given = 1 / np.diag(np.linalg.inv(spread))
     assert found["fill_variance"] == pytest.approx(given.mean(), rel=1e-8)
+    level = basis[:, :-1] @ own.feature[N_FEATURES + N_DENSE : -1]
+    assert found["level_variance"] == pytest.approx((level**2).mean(), rel=1e-8)
 
 
 def noise_without_factors(rng, problem, state):

@@ -135,6 +135,15 @@ def test_curves_are_none_where_the_covariate_does_not_vary():
     assert np.abs(curves.at(t)).max() < 5
 
 
+def test_curves_have_no_line_in_them():
+    t = np.random.default_rng(0).gamma(2.0, size=(80, 2))
+    curves = Curves.of(covariates(t))
+    found = curves.at(t)
+    line = np.column_stack([np.ones(80), found[:, :2]])
+    np.testing.assert_allclose(line.T @ found[:, 2:], 0.0, atol=1e-8)
+    assert np.all((found[:, 2:] ** 2).mean(0) > 5e-4)
+
+
 def test_bad_settings_get_a_sentence():
     _, holed, _, t = world()
     for settings, sentence in (

@@ -48,9 +48,20 @@ def test_beside_factors_features_are_sparing_unless_a_law_is_given():
 
     def law(**options):
         model = tc.FeatureModel(**short, **options).fit(table, t=np.arange(30))
-        return model._problem().levy.mass, model._problem().learn_levy
+        problem = model._problem()
+        return problem.levy.mass, problem.levy.concentration, problem.learn_levy
 
-    assert law() == (0.001, False)
-    assert law(levy=tc.BetaProcess(0.5)) == (0.5, True)
-    assert law(weights="binary") == (2.0, True)
-    assert law(weights="binary", learn=False) == (2.0, False)
+    assert law() == (1e-12, 1e12, False)
+    assert law(levy=tc.BetaProcess(0.5)) == (0.5, 1.0, True)
+    assert law(weights="binary") == (2.0, 1.0, True)
+    assert law(weights="binary", learn=False) == (2.0, 1.0, False)
+
+
+def test_beside_factors_cells_far_out_are_no_features():
+    rng = np.random.default_rng(4)
+    table = rng.standard_normal((120, 2)) @ rng.standard_normal((2, 6))
+    table += 0.3 * rng.standard_normal(table.shape)
+    table[::20, 3] += 2.0  # six cells, nearly seven times the noise
+    short = {"n_sweeps": 90, "n_draws": 30, "n_chains": 2, "n_threads": 1, "quiet": True}
+    model = tc.FeatureModel(random_state=0, **short).fit(table, t=np.arange(120))
+    assert model.n_features_.max() == 0

@@ -108,6 +108,7 @@ class FeatureLikelihood:
                 "log_likelihood": float(state.evidence.fit[0]),
                 "n_factors": self._n_factors(problem, own),
                 "fill_variance": self._fill_variance(problem, own),
+                "level_variance": self._level_variance(problem, state),
             }
         for name in ("mass", "concentration", "discount"):
             if hasattr(state.levy, name):
@@ -125,6 +126,15 @@ class FeatureLikelihood:
         inner_LL = np.eye(self.n_dense) + scaled_LP @ dense_LP.T
         known_P = (scaled_LP * np.linalg.solve(inner_LL, scaled_LP)).sum(0)
         return float(np.mean(1.0 / np.maximum(own.noise - known_P, 1e-12 * own.noise)))
+
+    def _level_variance(self, problem: FeatureProblem, state: FeatureState) -> float:
+        """Return the mean over columns of the mean square of what the covariates tell of rows."""
+        first = problem.n_atoms + self.n_dense
+        part = slice(first, first + sum(self.level))
+        whole_BB, level_BP = state.evidence.whole[part, part], state.own.feature[part]
+        gram_BB = whole_BB + np.triu(whole_BB, 1).T
+        n_cells = level_BP.shape[1] * problem.facts.n_rows
+        return float((level_BP * (gram_BB @ level_BP)).sum() / n_cells)
 
     def _n_factors(self, problem: FeatureProblem, own: FeatureGlobals) -> int:
         """Return in how many directions a whole row tells the dense weights, however they turn.

@@ -47,7 +47,10 @@ MOST_FEATURES = 10_000
 _GATES, _WEIGHTS = ("observation", "row"), ("real", "binary")
 _LEVELS = ("smooth", "constant")
 _FEATURE_COUNTS = ("n_features", "n_large_features", "features_per_row", "scale")
-_FEATURES, _SPARING = BetaProcess(2.0, 1.0), BetaProcess(0.001, 1.0)
+_SPLIT = ("noise", "n_factors")  # a column's own variance is noise, or a factor of its own
+# beside factors a row that uses a feature must gain some log(1e12) = 28 nats by it: single cells
+# far out do not
+_FEATURES, _SPARING = BetaProcess(2.0, 1.0), BetaProcess(1e-12, 1e12)
 
 
 class FeatureModel(
@@ -69,8 +72,8 @@ class FeatureModel(
     ----------
     levy : Lévy measure on (0, 1) or None
         How often rows use features; its parameters are where learning starts. None: beside
-        factors BetaProcess(0.001), as it is, so that features come only where a table insists;
-        else BetaProcess(2).
+        factors BetaProcess(1e-12, 1e12), as it is, so that features come only where a table
+        insists; else BetaProcess(2).
     thinning : thinning function or None
         Where features are open: SigmoidGP(), ProbitRVM(), Bump(), ... or Always() for the
         exchangeable model (the linear-Gaussian Indian buffet process). None: SigmoidGP with wide
@@ -290,8 +293,9 @@ class FeatureModel(
         return as_table(standard, at.trials, shared, self.curves_.at(times[order]))
 
     def _aside(self) -> tuple[str, ...]:
-        # beside factors the same rows are explained with or without a small feature
-        return _FEATURE_COUNTS if self.n_dense_ > 0 else ()
+        # beside factors the same rows are explained with or without a small feature, and a
+        # column's own variance by noise as well as by a factor
+        return (*_FEATURE_COUNTS, *_SPLIT) if self.n_dense_ > 0 else ()
 
     def report_page(self, **options: object) -> Page:
         """Return the page of `thincrm.write_report`; it has no options."""
