@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thincrm.numerics.arrays import Float
+from thincrm.numerics.arrays import Bool, Float
 
 if TYPE_CHECKING:
     from thincrm.models.mixtures.model import MixtureModel
@@ -34,9 +35,7 @@ def typical_entries(model: MixtureModel) -> list[list[Entry]]:
     """
     table, layout = model.clusters(), model.layout_
     names = list(table.loc[0].index)
-    pairs = zip(model.columns_, layout.levels, strict=True)
-    values = {f"{name} = {level}" for name, levels in pairs for level in levels}
-    chance_E = np.array([name in values for name in names])
+    chance_E = _are_probabilities(layout.levels, len(names))
     number_LEC = table[["mean", "lower", "upper", "sd"]].to_numpy(float).reshape(-1, len(names), 4)
     mean_LE = number_LEC[..., 0]
     inside_LE = np.where(chance_E, mean_LE * (1.0 - mean_LE), number_LEC[..., 3] ** 2)
@@ -48,6 +47,12 @@ def typical_entries(model: MixtureModel) -> list[list[Entry]]:
         [_entry(str(names[e]), number_EC[e], bool(chance_E[e])) for e in order_E]
         for number_EC, order_E in zip(number_LEC, order_LE, strict=True)
     ]
+
+
+def _are_probabilities(levels: Sequence[tuple[str, ...]], n_entries: int) -> Bool:
+    """Tell which entries are values of categories, by their places: names may be alike."""
+    found = [bool(values) for values in levels for _ in values or ("",)]
+    return np.array(found if len(found) == n_entries else [False] * n_entries)
 
 
 def _entry(name: str, number_C: Float, is_probability: bool) -> Entry:
