@@ -72,7 +72,7 @@ def change(folder, name, **values):
 @pytest.mark.parametrize(
     ("version", "sentence"),
     [
-        (2, "written by a newer thincrm .*upgrade"),
+        (3, "written by a newer thincrm .*upgrade"),
         (10**300, "newer"),
         (0, "written by an older thincrm .*read it with thincrm 0.1.0"),
         (-1, "older"),

@@ -27,7 +27,7 @@ from thincrm.numerics.on_disk import let_go
 
 __all__ = ["FORMAT_VERSION", "Record", "has_record", "read_record", "write_record"]
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _MOST_TEXT = 2**20  # bytes of a manifest, and of the header of a file of arrays
 _MOST_BYTES = 2**62
 _AT_ONCE = 2**26  # bytes that are written
