@@ -286,6 +286,22 @@ def test_workers_with_other_versions_are_refused(client, monkeypatch):
         fit("topics", client=client)
 
 
+def test_a_worker_whose_disk_is_full_is_named(client):
+    """Dask knows no difference between an error of a task's disk and one of its own connection."""
+    engine = dask_engine.DaskEngine(client)
+
+    def write(shard, own, message):
+        with open("/dev/full", "w") as file:
+            file.write(message)
+        return own, None
+
+    with (
+        engine.running(),
+        pytest.raises(ThincrmError, match=r"worker tcp://.* No space left on device.*go on with"),
+    ):
+        engine.map(write, (1, 2), (0, 0), "words")
+
+
 def stop_after(monkeypatch, n_sweeps):
     from thincrm.inference.run_log import RunLog
 

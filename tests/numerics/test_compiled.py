@@ -90,6 +90,20 @@ def test_who_asks_for_quiet_hears_nothing_of_compiling(tmp_path):
     assert run("-c", QUIETLY, NUMBA_CACHE_DIR=str(tmp_path)).stderr == ""
 
 
+FULL_DISK = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+"""
+
+
+def test_a_full_disk_costs_the_kept_loop_not_the_run(tmp_path):
+    place = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    full, free = run("-c", FULL_DISK + CODE, **place), run("-c", CODE, **place)
+    assert full.stdout == free.stdout
+    assert full.stderr.count("compiled loops are not kept (File too large)") == 1
+    assert free.stderr.count("\n") == 1
+
+
 IS_ROOT = hasattr(os, "getuid") and os.getuid() == 0
 UNPRIVILEGED = ("setpriv", "--bounding-set=-all") if IS_ROOT else ()  # root may write anywhere
 

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
-from thincrm.errors import InvalidInput
+from thincrm.errors import InvalidInput, ThincrmError
 from thincrm.inference.engine import map_here
 from thincrm.numerics.threads import using_threads
 
@@ -40,7 +40,13 @@ def step(versions: str, sent: bytes, shards: tuple[object, ...], local: object) 
     with _alone, using_threads(worker.state.nthreads):
         work, message, add = pickle.loads(sent)
         own: Any = pickle.loads(local) if isinstance(local, bytes) else local
-        return map_here(work, shards, own, message, add)
+        try:
+            return map_here(work, shards, own, message, add)
+        except OSError as error:  # would read as a lost connection where the results are awaited
+            raise ThincrmError(
+                f"The worker {worker.address} failed with: {error}. Nothing is lost: put that "
+                "machine right, or take it away, and go on with the run."
+            ) from error
 
 
 def _check_versions(address: str, versions: str) -> None:

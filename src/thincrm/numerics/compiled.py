@@ -27,6 +27,7 @@ def compiled(loop: F) -> F:
         _keep_elsewhere()
         dispatcher = numba.njit(loop, **_OPTIONS)
     _watch_imports(dispatcher, loop.__module__)
+    _keep_if_possible(dispatcher)
     return cast(F, dispatcher)
 
 
@@ -70,10 +71,24 @@ def _watch_imports(dispatcher: Any, module: str) -> None:
         index._source_stamp = (index._source_stamp, source_stamp(module))
 
 
+def _keep_if_possible(dispatcher: Any) -> None:
+    """Let a full disk cost the cached copy of a loop, not the run that compiled it."""
+    cache: Any = getattr(dispatcher, "_cache", None)
+    keep = cache.save_overload
+
+    def keep_or_say(signature: object, made: object) -> None:
+        try:
+            keep(signature, made)
+        except OSError as error:
+            _LISTENER.say_not_kept(error)
+
+    cache.save_overload = keep_or_say
+
+
 class _SayOnce(event.Listener):
     """Tell the user, once per process, that a loop of ours is being compiled and not cached yet."""
 
-    said = silent = False
+    said = said_not_kept = silent = False
     place = "once per installation"
 
     def on_start(self, event: Any) -> None:
@@ -83,6 +98,16 @@ class _SayOnce(event.Listener):
         self.said = True
         sys.stderr.write(f"thincrm: compiling its loops (half a minute or so, {self.place}) ...\n")
         sys.stderr.flush()
+
+    def say_not_kept(self, error: OSError) -> None:
+        """Tell the user, once per process, that compiled loops cannot be kept."""
+        if not self.said_not_kept and not self.silent:
+            sys.stderr.write(
+                f"thincrm: compiled loops are not kept ({error.strerror or error}): the next run "
+                "compiles them again.\n"
+            )
+            sys.stderr.flush()
+        self.said_not_kept = True
 
     def on_end(self, event: object) -> None:
         pass
