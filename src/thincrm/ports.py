@@ -9,7 +9,7 @@ of observations redraws its own variables), add (the evidence) and redraw (the g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
@@ -296,6 +296,15 @@ class Engine(Protocol):
         add: of results whose sum has the same bits in any order (whole numbers); results may then
         come as sums of neighbours.
         """
+
+    def each(
+        self,
+        work: Callable[[Shard, Local, Message], Result],
+        shards: Sequence[Shard],
+        local: Sequence[Local],
+        message: Message,
+    ) -> Iterator[Result]:
+        """Yield work(shard, local, message) of every shard: results too many to hold at once."""
 
     @property
     def n_threads_here(self) -> int:

@@ -39,3 +39,14 @@ def test_results_come_in_order_or_as_one_sum():
 def test_one_shard_is_not_added_to_anything():
     assert map_here(work, [Shard(1)], [0], 3, None) == ((1,), [[3]])
     assert map_here(work, [Shard(1)], [0], 3, sum) == ((1,), [[3]])
+
+
+def test_each_has_one_result_at_a_time():
+    shards = [Shard(value) for value in range(3)]
+    found = Serial().each(
+        lambda shard, own, message: shard.value + own + message, shards, (1, 2, 3), 5
+    )
+    assert next(found) == 6
+    assert [shard.n_let_go for shard in shards] == [0, 0, 0]
+    assert list(found) == [8, 10]
+    assert [shard.n_let_go for shard in shards] == [1, 1, 1]

@@ -11,13 +11,14 @@ from scipy import sparse
 import thincrm as tc
 from thincrm.data import counts as counts_module
 from thincrm.data import word_tally
-from thincrm.data.counts import as_counts, lengths_of, tokens
+from thincrm.data.counts import as_counts, lengths_of, row_blocks, tokens, word_totals
 from thincrm.data.vocabulary import count_words
 from thincrm.errors import CannotWrite
 from thincrm.files import large_arrays, record
 from thincrm.models.topics import keeping
 from thincrm.models.topics import model as topic_model
 from thincrm.models.topics import state as topic_state
+from thincrm.models.topics.report.periods import periods_of
 from thincrm.numerics.on_disk import DiskArray, is_on_disk, let_go
 
 
@@ -95,6 +96,9 @@ def test_counts_and_tokens_on_disk_are_those_in_memory(both, monkeypatch):
     np.testing.assert_array_equal(found.start, expected.start)
     monkeypatch.setattr(counts_module, "_ROWS", 7)
     np.testing.assert_array_equal(lengths_of(checked), np.diff(expected.start))
+    np.testing.assert_array_equal(word_totals(checked), here.counts.sum(axis=0))
+    joined = sparse.vstack([some for _, some in row_blocks(checked)])
+    np.testing.assert_array_equal(joined.toarray(), here.counts.toarray())
     for fact, known in zip(*map(topic_state.facts_of, (found, expected)), strict=True):
         np.testing.assert_array_equal(fact, known)
 
@@ -121,6 +125,20 @@ def test_a_fit_from_disk_has_the_same_bits(both, tmp_path, monkeypatch):
     np.testing.assert_array_equal(loaded.counts_.toarray(), here.counts_.toarray())
     longer = [tc.resume(tmp_path / name, n_sweeps=9) for name in ("away", "here")]
     np.testing.assert_array_equal(*(model.trace_.to_numpy() for model in longer))
+
+
+def test_results_of_some_documents_at_a_time_are_those_of_all(both, monkeypatch):
+    model = tc.TopicModel(max_topics=6, n_sweeps=6, n_draws=2, random_state=1, quiet=True)
+    model.fit(both[0], t=np.arange(60.0))
+    periods = periods_of(model.covariates_)
+    whole = model.coherence(), periods.sums(model.counts_).toarray()
+    dense = both[1].counts.toarray()
+    by_hand = [dense[periods.period == period].sum(0) for period in range(periods.number)]
+    np.testing.assert_array_equal(whole[1], by_hand)
+    monkeypatch.setattr(counts_module, "_ROWS", 7)
+    parts = model.coherence(), periods.sums(model.counts_).toarray()
+    for found, expected in zip(parts, whole, strict=True):
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_counts_of_others_are_copied():

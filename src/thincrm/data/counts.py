@@ -30,8 +30,10 @@ __all__ = [
     "is_text",
     "lengths_of",
     "load_counts",
+    "row_blocks",
     "split_words",
     "tokens",
+    "word_totals",
 ]
 
 _MOST = 2**31 - 1
@@ -112,6 +114,7 @@ def as_counts(X: CountsLike, name: str = "X") -> CountMatrix:
     if floats:
         what = "is not a whole number; counts are what a topic model explains"
         _refuse(matrix, lambda data: data != np.round(data), name, what)
+    let_go(matrix.indices)
     matrix = matrix.astype(np.int64, copy=False)
     if not all(part.all() for part in _parts(matrix.data)):
         matrix.eliminate_zeros()
@@ -170,6 +173,28 @@ def lengths_of(counts: CountMatrix) -> Int:
             length_D[first + some] = np.add.reduceat(cells, start[some] - start[0])
             let_go(counts.data)
     return length_D
+
+
+def row_blocks(counts: CountMatrix) -> Iterator[tuple[int, CountMatrix]]:
+    """Yield the counts of some documents at a time, with the first of them.
+
+    Of counts that are on disk few are ever in memory.
+    """
+    n_documents, n_words = counts.shape
+    for first in range(0, n_documents, _ROWS):
+        start = counts.indptr[first : first + _ROWS + 1]
+        cells = slice(start[0], start[-1])
+        some = counts.data[cells], counts.indices[cells], start - start[0]
+        yield first, sparse.csr_array(some, shape=(start.size - 1, n_words))
+        let_go(counts.data, counts.indices)
+
+
+def word_totals(counts: CountMatrix) -> Int:
+    """Return the (P,) tokens of every word."""
+    total_P = np.zeros(counts.shape[1], np.int64)
+    for _, some in row_blocks(counts):
+        total_P += np.asarray(some.sum(axis=0)).reshape(-1)
+    return total_P
 
 
 def load_counts(path: Path) -> CountMatrix:

@@ -111,8 +111,11 @@ def covariates(t: CovariateLike) -> Covariates:
     if isinstance(t, Covariates):
         return t
     values, kind, names = encode(t)
-    rows, row, trials = np.unique(values, axis=0, return_inverse=True, return_counts=True)
-    return Covariates(rows, row.reshape(-1).astype(np.int64), trials.astype(np.int64), kind, names)
+    n_columns = values.shape[1]
+    at = values if n_columns > 1 else values[:, 0]  # of single numbers many times as fast
+    rows, row, trials = np.unique(at, axis=0, return_inverse=True, return_counts=True)
+    row, trials = row.reshape(-1).astype(np.int64), trials.astype(np.int64)
+    return Covariates(rows.reshape(-1, n_columns), row, trials, kind, names)
 
 
 def encode(t: CovariateLike) -> tuple[Float, str, tuple[str, ...]]:

@@ -107,10 +107,15 @@ def _parts(header: bytes, arrays: Mapping[str, np.ndarray]) -> Iterator[Bytes]:
     """Yield what is in a file of arrays; of those that are on disk few bytes are ever in memory."""
     yield header
     for value in arrays.values():
-        data = value.reshape(-1).view(np.uint8).data
-        for first in range(0, len(data), _AT_ONCE):
-            yield data[first : first + _AT_ONCE]
-            let_go(value)
+        yield from pieces(value)
+
+
+def pieces(array: np.ndarray) -> Iterator[Bytes]:
+    """Yield the bytes of an array in C order, some at a time; let go of those on disk."""
+    data = array.reshape(-1).view(np.uint8).data
+    for first in range(0, len(data), _AT_ONCE):
+        yield data[first : first + _AT_ONCE]
+        let_go(array)
 
 
 def _checksum(manifest: dict[str, object]) -> str:

@@ -31,7 +31,7 @@ import numpy as np
 from thincrm.errors import DamagedFile, InvalidInput, either, resume_call
 from thincrm.files.folder import Folder, is_leftover
 from thincrm.files.lock import LOCK, is_lock, locked, refuse_locked
-from thincrm.files.record import has_record, read_record, write_record
+from thincrm.files.record import has_record, pieces, read_record, write_record
 from thincrm.files.tree import Codec, Json
 
 __all__ = ["SOURCE", "SOURCE_FILES", "NewRun", "RunFolder", "refuse_taken"]
@@ -278,5 +278,6 @@ def _fingerprint(content: Json, arrays: dict[str, np.ndarray]) -> str:
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
         digest.update(f"{name} {array.dtype} {array.shape}".encode())
-        digest.update(array.data if array.size else b"")
+        for part in pieces(array):
+            digest.update(part)
     return digest.hexdigest()

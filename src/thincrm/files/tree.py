@@ -18,10 +18,12 @@ import pandas as pd
 from scipy import sparse
 
 from thincrm.errors import DamagedFile, InvalidType, ThincrmError
+from thincrm.numerics.on_disk import let_go
 
 __all__ = ["Codec", "Json"]
 
 _FEW_WORDS = 20
+_AT_ONCE = 2**22  # places that are checked
 _NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _SPARSE = {"csr": sparse.csr_array, "csc": sparse.csc_array}
 _INDEX = {np.dtype(np.int32), np.dtype(np.int64)}  # of places in a sparse matrix
@@ -176,10 +178,20 @@ def _decode_sparse(_: Codec, content: Any, arrays: Arrays) -> Any:
         or indptr[-1] != data.size
         or indices.size != data.size
         or np.any(np.diff(indptr) < 0)
-        or np.any((indices < 0) | (indices >= span))
+        or not _all_below(indices, span)
     ):
         raise ValueError("places outside of the matrix")
     return _SPARSE[content["is"]]((data, indices, indptr), shape=(n_rows, n_columns))
+
+
+def _all_below(places: np.ndarray, span: int) -> bool:
+    """Tell whether all are in [0, span); few of those on disk are ever in memory."""
+    for first in range(0, places.size, _AT_ONCE):
+        part = places[first : first + _AT_ONCE]
+        if part.min() < 0 or part.max() >= span:
+            return False
+        let_go(places)
+    return True
 
 
 def _decode_dates(_: Codec, content: Any, arrays: Arrays) -> pd.DatetimeIndex:

@@ -133,6 +133,16 @@ class DaskEngine:
             new, results = self._submit(shards, local, _packed((work, message, add)))
             return new, [one for part in self._client.gather(results) for one in part]
 
+    def each(
+        self,
+        work: Callable[[S, L, M], R],
+        shards: Sequence[S],
+        local: Sequence[L],
+        message: M,
+    ) -> Iterator[R]:
+        """Yield work(shard, local, message) of every shard; the locals stay as they are."""
+        yield from self.map(_Looking(work), shards, local, message)[1]
+
     def _submit(
         self, shards: Sequence[object], local: Sequence[object], sent: bytes
     ) -> tuple[tuple[_Away, ...], list[Future]]:
@@ -189,6 +199,16 @@ class DaskEngine:
             homes.append(_Home(first, stop, sent))
         self._known = _Known(shards, homes, workers)
         return homes
+
+
+@dataclass(frozen=True, slots=True)
+class _Looking:
+    """Work of a map that leaves locals as they are."""
+
+    work: Callable[..., Any]
+
+    def __call__(self, shard: object, own: object, message: object) -> tuple[None, Any]:
+        return None, self.work(shard, own, message)
 
 
 def _age(own: object) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TypeVar
@@ -85,6 +85,19 @@ class Threads:
         add: of results that add up exactly, so that there is one.
         """
         return map_here(work, shards, local, message, add)
+
+    def each(
+        self,
+        work: Callable[[S, L, M], R],
+        shards: Sequence[S],
+        local: Sequence[L],
+        message: M,
+    ) -> Iterator[R]:
+        """Yield work(shard, local, message) of one shard after another."""
+        for shard, own in zip(shards, local, strict=True):
+            yield work(shard, own, message)
+            if hasattr(shard, "let_go"):
+                shard.let_go()
 
     def fetch(self, local: Sequence[L]) -> tuple[L, ...]:
         """Return the locals: they are here."""

@@ -252,7 +252,8 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
             limit = limit._replace(unsettled=lambda: self._unsettled(log))
         elif more:
             limit = limit._replace(unsettled=lambda: "until the time is up")
-        problem = self._problem(engine)
+        with telling("laying out the data", quiet=bool(self.quiet)):
+            problem = self._problem(engine)
         with problem.engine.running():
             run_chains(problem, log, self._watch(log), limit)
         self._length = log.schedule.length

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -185,7 +185,10 @@ class StoredModel:
         if out is None:
             yield RunLog(self._schedule())
             return
-        with RunFolder.begin(out, codec(type(self)), *self._pack()) as folder:
+        with ExitStack() as held:
+            with telling("writing the data into the run's folder", quiet=bool(self.quiet)):
+                run = RunFolder.begin(out, codec(type(self)), *self._pack())
+                folder = held.enter_context(run)
             yield RunLog(self._schedule(), folder)
 
     @classmethod

@@ -19,7 +19,7 @@ from thincrm.printable import printable
 
 __all__ = ["can_start_threads", "now", "passed", "span", "telling"]
 
-_FIRST, _THEN = 2.0, 30.0  # seconds that a stage lasts before its first line, and the next
+_FIRST, _THEN = 1.5, 30.0  # seconds that a stage lasts before its first line, and the next
 _MOVES = 1.0  # seconds that a line on a terminal stays as it is
 _LOOK = 0.5  # seconds between two looks at the stage
 

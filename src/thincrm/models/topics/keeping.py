@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -62,40 +61,52 @@ class _Documents(NamedTuple):
     level: np.ndarray | None = None
 
 
-def _part(shard: TopicShard, local: TopicLocal, kept: _Kept) -> tuple[TopicLocal, _Part]:
+def _part(shard: TopicShard, local: TopicLocal, kept: _Kept) -> _Part:
     used = DocumentTopics.of(shard.tokens, local.topic, kept.rank_K.size)
     rank_K = kept.rank_K.astype(local.topic.dtype)
     size = used.size.astype(np.min_scalar_type(used.size.max(initial=0)))
     labels = rank_K[local.topic] if kept.bursty else None
-    return local, _Part(used.n_used, rank_K[used.topic], size, labels, local.level)
+    return _Part(used.n_used, rank_K[used.topic], size, labels, local.level)
 
 
-def _joined(parts: Sequence[np.ndarray], kind: DTypeLike) -> Any:
-    """Return the arrays of all shards as one, on disk if it is large."""
-    if sum(part.size for part in parts) <= _MANY:
-        return np.concatenate(parts, dtype=kind, casting="unsafe")
-    away = DiskArray(kind)
-    for part in parts:
-        away.append(part)
-    return away.mapped()
+class _Joined:
+    """The arrays of all shards as one, of the first one's kind if none is given; maybe on disk."""
 
+    def __init__(self, on_disk: bool, kind: DTypeLike | None) -> None:
+        self._on_disk, self._kind = on_disk, kind
+        self._parts = list[np.ndarray]()
+        self._away: DiskArray | None = None
 
-def _joined_if_any(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    found = [part for part in parts if part is not None]
-    return _joined(found, found[0].dtype) if found else None
+    def append(self, part: np.ndarray | None) -> None:
+        """Add the array of the next shard, if there is one."""
+        if part is None:
+            return
+        self._kind = part.dtype if self._kind is None else self._kind
+        if self._on_disk:
+            self._away = DiskArray(self._kind) if self._away is None else self._away
+            self._away.append(part)
+        else:
+            self._parts.append(part.astype(self._kind))
+
+    def whole(self) -> Any:
+        """Return the array of all shards; None: there is none."""
+        if self._away is not None:
+            return self._away.mapped()
+        return np.concatenate(self._parts) if self._parts else None
 
 
 def _documents(problem: TopicProblem, state: TopicState, used: Int) -> _Documents:
-    """Return what is kept of documents: fetched from all shards."""
+    """Return what is kept of documents: fetched from one shard after another."""
     rank_K = np.full(problem.n_atoms, -1, np.int32)
     rank_K[used] = np.arange(used.size)
-    message = _Kept(rank_K, state.own.burstiness > 0.0)
-    _, parts = problem.engine.map(_part, problem.shards, state.local, message)
-    n_used, topic, size, labels, level = zip(*parts, strict=True)
-    topics = document_topics(
-        np.concatenate(n_used), _joined(topic, np.int32), _joined(size, np.int32), used.size
-    )
-    return _Documents(topics, _joined_if_any(labels), _joined_if_any(level))
+    message, many = _Kept(rank_K, state.own.burstiness > 0.0), problem.facts.n_tokens > _MANY
+    kinds = (False, None), (many, np.int32), (many, np.int32), (many, None), (False, None)
+    found = [_Joined(*kind) for kind in kinds]
+    for part in problem.engine.each(_part, problem.shards, state.local, message):
+        for whole, more in zip(found, part, strict=True):
+            whole.append(more)
+    n_used, topic, size, labels, level = (whole.whole() for whole in found)
+    return _Documents(document_topics(n_used, topic, size, used.size), labels, level)
 
 
 def _keeps_documents(problem: TopicProblem, sweep: int) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from thincrm.data.counts import CountMatrix
+from thincrm.data.counts import CountMatrix, word_totals
 from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.errors import InvalidInput, check_count
 from thincrm.models.topics.chain_topics import CHAINS, SIMILARITY
@@ -52,7 +52,7 @@ class TopicResults:
 
         How often a rare word occurs elsewhere is not known well, so it is not lifted for that.
         """
-        seen_P = np.asarray(self.counts_.sum(axis=0), float).reshape(-1)
+        seen_P = word_totals(self.counts_).astype(float)
         return np.asarray((seen_P + seen_P.mean()) / (2.0 * seen_P.sum()))
 
     def topic_tables(self) -> TopicTables:

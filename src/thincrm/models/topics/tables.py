@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import sparse
 from scipy.special import expit
 
-from thincrm.data.counts import CountMatrix
+from thincrm.data.counts import CountMatrix, lengths_of, row_blocks
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, check_between, check_count
 from thincrm.models.atom_tables import through_time
@@ -27,6 +27,7 @@ from thincrm.models.topics.consensus import Consensus
 from thincrm.models.topics.documents_kept import with_documents
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.on_disk import let_go
 from thincrm.numerics.waiting import now
 
 __all__ = ["TopicTables"]
@@ -81,7 +82,9 @@ class TopicTables:
     def _columns(self, b: int) -> sparse.csc_array:
         """Return the documents of a draw by topics; remembered, as few draws are asked for."""
         if b not in self._by_topic:
-            self._by_topic[b] = self.draws[b].documents.tocsc()
+            documents = self.draws[b].documents
+            self._by_topic[b] = documents.tocsc()
+            let_go(documents.data, documents.indices)
         return self._by_topic[b]
 
     @cached_property
@@ -157,6 +160,7 @@ class TopicTables:
             weight = 1.0 / n_found_K[there]
             place = sparse.csr_array((weight, (found[there], there)), shape=shape)
             total = total + draw.documents[first:stop] @ place
+            let_go(draw.documents.data, draw.documents.indices)
         whole: Float = np.asarray(total.sum(axis=1)).reshape(-1)
         return sparse.csr_array(sparse.diags_array(1.0 / np.maximum(whole, 1e-300)) @ total)
 
@@ -243,8 +247,7 @@ class TopicTables:
         top_WK = self.top_words(check_count("n_words", n_words, 2), common_P)
         n_words = len(top_WK)
         words, place = np.unique(top_WK, return_inverse=True)
-        seen = (counts[:, words] > 0).astype(float)
-        both = np.asarray((seen.T @ seen).todense()) / counts.shape[0]  # type: ignore[union-attr]
+        both = _together(counts, words) / counts.shape[0]
         single = np.diag(both)
         with np.errstate(divide="ignore", invalid="ignore"):
             pmi = np.log(both) - np.log(np.outer(single, single))
@@ -279,7 +282,7 @@ class TopicTables:
     def representative(self, n_documents: int, cuts: Float | None) -> pd.DataFrame:
         """Return the documents with the largest share of their words in each topic."""
         check_count("n_documents", n_documents)
-        length = np.maximum(np.asarray(self.draws[-1].documents.sum(axis=1)).reshape(-1), 1)
+        length = np.maximum(lengths_of(self.draws[-1].documents), 1)
         when = self.known.observed()[:, 0]
         period = np.zeros(len(when), int) if cuts is None else np.searchsorted(cuts, when, "right")
         rows = []
@@ -294,6 +297,17 @@ class TopicTables:
         table = pd.DataFrame(rows, columns=["topic", "period", "rank", "document", "share"])
         times = self.known.labels(self.known.observed()[table["document"]])
         return table.assign(t=times.to_numpy())
+
+
+def _together(counts: CountMatrix, words: Int) -> Float:
+    """Return (W, W): the documents that have both of two words."""
+    both, n_documents, done = np.zeros((words.size, words.size)), counts.shape[0], 0
+    now("counting which words share documents", lambda: done / n_documents)
+    for first, some in row_blocks(counts):
+        seen = (some[:, words] > 0).astype(np.int32)
+        both += (seen.T @ seen).toarray()
+        done = first
+    return both
 
 
 def _opened_and_shares(draw: TopicDraw, log_odds_TK: Float) -> Float:

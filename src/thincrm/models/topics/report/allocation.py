@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from thincrm.data.counts import lengths_of
 from thincrm.models.topics.documents_kept import with_documents
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.on_disk import let_go
 
 if TYPE_CHECKING:
     from thincrm.models.topics.model import TopicModel
@@ -61,7 +63,7 @@ class Allocation:
         self._total = [
             draw.concentration * draw.words.shape[0] + draw.tokens for draw in self.draws
         ]
-        self._first = np.concatenate([[0], np.cumsum(self.counts.sum(axis=1))])  # tokens before
+        self._first = np.concatenate([[0], np.cumsum(lengths_of(self.counts))])  # tokens before
 
     def _numbers(self, found: Int, draw: TopicDraw) -> Int:
         """Return the page's number of each of a draw's topics, or -1."""
@@ -76,7 +78,10 @@ class Allocation:
         pairs = np.cumsum(np.maximum(np.diff(self.counts.indptr) * n_used, np.diff(self._first)))
         block = pairs // _MOST_PAIRS
         edges = [*np.unique(block, return_index=True)[1].tolist(), block.size]
-        yield from pairwise(edges)
+        for edge in pairwise(edges):
+            yield edge
+            let_go(self.counts.data, self.counts.indices)
+            let_go(*(draw.labels for draw in self.draws if draw.labels is not None))
 
     def shares(self, start: int, stop: int) -> Iterator[Shares]:
         """Yield, draw by draw, the shares of the words of documents start to stop."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from thincrm.data.counts import CountMatrix
+from thincrm.data.counts import CountMatrix, lengths_of
 from thincrm.models.topics.report.periods import Periods
 from thincrm.numerics.arrays import Float, Int
 
@@ -30,7 +30,7 @@ def dated(
     all as likely before. `chance` is in thousandths of the highest; `band` holds the periods at
     5, 50 and 95 %.
     """
-    length: Int = np.asarray(model.counts_.sum(axis=1)).reshape(-1)
+    length = lengths_of(model.counts_)
     short = [[d for d in topic if length[d] <= _LONGEST] for topic in quoted]
     document = _chosen(short, periods)
     known = model.covariates_

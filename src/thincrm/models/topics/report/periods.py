@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from thincrm.data.counts import row_blocks
 from thincrm.data.covariates import Covariates
 from thincrm.numerics.arrays import Float, Int
 
@@ -41,11 +42,12 @@ class Periods:
 
     def sums(self, counts: sparse.csr_array) -> sparse.csr_array:
         """Return (B, P) sparse: the sums of the documents' counts in each period."""
-        n_documents = self.period.size
-        ones = np.ones(n_documents)
-        shape = (self.number, n_documents)
-        member = sparse.csr_array((ones, (self.period, np.arange(n_documents))), shape=shape)
-        return sparse.csr_array(member @ counts)
+        total = sparse.csr_array((self.number, counts.shape[1]))
+        for first, some in row_blocks(counts):
+            document = np.arange(some.shape[0])
+            member = (np.ones(document.size), (self.period[first + document], document))
+            total = total + sparse.csr_array(member, (self.number, document.size)) @ some
+        return sparse.csr_array(total)
 
 
 def periods_of(known: Covariates) -> Periods:

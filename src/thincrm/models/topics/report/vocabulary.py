@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from thincrm.data.counts import word_totals
 from thincrm.models.topics.report.periods import Periods
 from thincrm.numerics.arrays import Int
 
@@ -44,14 +45,14 @@ def chosen_words(model: TopicModel) -> pd.DataFrame:
 
 def searchable(model: TopicModel, words: pd.DataFrame) -> Int:
     """Return the codes of the words the page knows: all it shows, and the most frequent."""
-    total: Int = np.asarray(model.counts_.sum(axis=0)).reshape(-1)
+    total = word_totals(model.counts_)
     frequent = np.argsort(-total, kind="stable")[:_MOST_WORDS]
     return np.union1d(words["code"].to_numpy(np.int64), frequent)
 
 
 def vocabulary(model: TopicModel, code: Int, periods: Periods) -> dict[str, object]:
     """Return the words, how often each occurs through time, and the topics it belongs to."""
-    total: Int = np.asarray(model.counts_.sum(axis=0)).reshape(-1)
+    total = word_totals(model.counts_)
     count_BP = periods.sums(model.counts_)
     tokens_PK = model.word_tokens().to_numpy()[code]
     share_PK = tokens_PK / np.maximum(tokens_PK.sum(axis=1, keepdims=True), 1e-300)
