@@ -11,7 +11,7 @@ from scipy import sparse
 import thincrm as tc
 from thincrm.data import counts as counts_module
 from thincrm.data import word_tally
-from thincrm.data.counts import as_counts, lengths_of, row_blocks, tokens, word_totals
+from thincrm.data.counts import as_counts, lengths_of, row_blocks, rows_of, tokens, word_totals
 from thincrm.data.vocabulary import count_words
 from thincrm.errors import CannotWrite
 from thincrm.files import large_arrays, record
@@ -97,6 +97,10 @@ def test_counts_and_tokens_on_disk_are_those_in_memory(both, monkeypatch):
     monkeypatch.setattr(counts_module, "_ROWS", 7)
     np.testing.assert_array_equal(lengths_of(checked), np.diff(expected.start))
     np.testing.assert_array_equal(word_totals(checked), here.counts.sum(axis=0))
+    monkeypatch.setattr(counts_module, "_FAR", 7)
+    for chosen in (np.arange(59, -1, -3), np.array([], int)):
+        some = rows_of(checked, chosen)
+        np.testing.assert_array_equal(some.toarray(), here.counts.toarray()[chosen])
     joined = sparse.vstack([some for _, some in row_blocks(checked)])
     np.testing.assert_array_equal(joined.toarray(), here.counts.toarray())
     for fact, known in zip(*map(topic_state.facts_of, (found, expected)), strict=True):

@@ -31,6 +31,7 @@ __all__ = [
     "lengths_of",
     "load_counts",
     "row_blocks",
+    "rows_of",
     "split_words",
     "tokens",
     "word_totals",
@@ -38,6 +39,7 @@ __all__ = [
 
 _MOST = 2**31 - 1
 _BLOCK, _ROWS = 2**22, 2**16  # cells, and documents, at a time
+_FAR = 1024  # documents in any order: each brings its neighbours into memory
 _NOTHING = np.zeros(0)
 CountMatrix: TypeAlias = "sparse.csr_array[np.int64, tuple[int, int]]"  # checked
 CountsLike: TypeAlias = "ArrayLike | pd.DataFrame | sparse.sparray | sparse.spmatrix | SparseABC"
@@ -187,6 +189,15 @@ def row_blocks(counts: CountMatrix) -> Iterator[tuple[int, CountMatrix]]:
         some = counts.data[cells], counts.indices[cells], start - start[0]
         yield first, sparse.csr_array(some, shape=(start.size - 1, n_words))
         let_go(counts.data, counts.indices)
+
+
+def rows_of(counts: CountMatrix, chosen: Int) -> CountMatrix:
+    """Return the counts of chosen documents; of those on disk few others come into memory."""
+    parts = []
+    for first in range(0, max(chosen.size, 1), _FAR):
+        parts.append(counts[chosen[first : first + _FAR]])
+        let_go(counts.data, counts.indices)
+    return sparse.csr_array(sparse.vstack(parts, format="csr"))
 
 
 def word_totals(counts: CountMatrix) -> Int:

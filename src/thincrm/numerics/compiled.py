@@ -73,7 +73,7 @@ def _watch_imports(dispatcher: Any, module: str) -> None:
 
 def _keep_if_possible(dispatcher: Any) -> None:
     """Let a full disk cost the cached copy of a loop, not the run that compiled it."""
-    cache: Any = getattr(dispatcher, "_cache", None)
+    cache = getattr(dispatcher, "_cache", None)
     if cache is None:  # nothing is compiled
         return
     keep = cache.save_overload

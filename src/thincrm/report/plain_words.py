@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from thincrm.data.covariates import Covariates
+from thincrm.data.covariates import Covariates, covariates
 from thincrm.inference.diagnostics import KeptDraw
 
 __all__ = [
@@ -62,7 +62,7 @@ def pooled_rows(known: Covariates, things: str) -> Rows:
     """Return at how many of the covariates curves were followed, where that is not at all."""
     if known.own is None:
         return []
-    value = f"{len(known.rows):,} of {len(np.unique(known.own, axis=0)):,}"
+    value = f"{len(known.rows):,} of {len(covariates(known.own).rows):,}"
     said = f"Distinct covariates at which curves are followed (max_rows); {things} keep their own."
     return [["Covariates", value, said]]
 

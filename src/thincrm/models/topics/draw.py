@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from thincrm.models.topics.usage import Usage
 from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.on_disk import let_go
 
 __all__ = ["TopicDraw", "document_topics", "match_topics", "similarity"]
 
@@ -70,6 +71,7 @@ class TopicDraw:
     def shares(self) -> Float:
         """Return the (K,) shares of all tokens in each topic, echoes among them."""
         held_K: Int = np.asarray(self.documents.sum(axis=0)).reshape(-1)
+        let_go(self.documents.data, self.documents.indices)
         return np.asarray(held_K / max(held_K.sum(), 1))
 
     def token_topics(self) -> np.ndarray:

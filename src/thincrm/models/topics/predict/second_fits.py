@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import clone
 
-from thincrm.data.counts import CountMatrix
+from thincrm.data.counts import CountMatrix, lengths_of
 from thincrm.models.topics.predict.time_curves import TimeCurves, time_curves
 from thincrm.models.topics.predict.word_dates import WordDates, fit_word_dates, log_frequency
 from thincrm.numerics.arrays import Float, Int
@@ -84,7 +84,7 @@ def _second_fit(model: TopicModel, held: Int, others: Int) -> SecondFit:
 
 def few(counts: CountMatrix, chosen: Int, most: tuple[int, int]) -> Int:
     """Return the first documents, as many as are allowed, a hundred whatever their length."""
-    size: Int = np.asarray(counts.sum(axis=1)).reshape(-1)[chosen]
+    size = lengths_of(counts)[chosen]
     fits = int(np.searchsorted(np.cumsum(size), most[1], side="right"))
     return chosen[: max(min(fits, most[0]), 100)]
 

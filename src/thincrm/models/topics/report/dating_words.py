@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from thincrm.data.counts import rows_of
 from thincrm.models.topics.predict.second_fits import VARIANCES, few
 from thincrm.models.topics.predict.time_curves import time_curves
 from thincrm.models.topics.predict.word_dates import WordDates, fit_word_dates
@@ -35,7 +36,7 @@ def dating_words(model: TopicModel, periods: Periods, known: Int) -> list[dict[s
         return []
     order = sweep_generator(model.seed_, _ORDER).permutation(model.counts_.shape[0])
     chosen = few(model.counts_, order, _MOST)
-    counts, period_D = model.counts_[chosen], periods.period[chosen]
+    counts, period_D = rows_of(model.counts_, chosen), periods.period[chosen]
     middle_B = 0.5 * (periods.edges[1:] + periods.edges[:-1])
     with one_blas_thread():
         found = fit_word_dates(counts, period_D, time_curves(middle_B[:, None]), VARIANCES[1])
