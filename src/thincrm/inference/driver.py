@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
+from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thincrm.inference.estimate import what_it_takes
@@ -36,6 +38,7 @@ Watch = Callable[[Any], str] | None
 
 _FULL = 0.95
 _FEWEST_SWEEPS = 3  # before it is known how long one takes
+_LATEST_SWEEPS = 9  # whose median says how long one takes: some load a loop, some wait for others
 _WORTH_SECONDS = 8.0  # of sweeps that are left: a process takes two to start
 _LARGE = 1e9  # bytes times sweeps: some 20 s at 50 MB a second, known before the first sweep
 _LONG_SECONDS = 30.0  # of sweeps that are left: what the run takes is then worth a line
@@ -162,17 +165,20 @@ def _run_here(
     """Run the first task, and return what is left of it if it should go on elsewhere."""
     late, first = share_of_time(deadline, len(tasks), 1), schedule.kept[0]
     task = tasks.pop(0)
-    began, left, n_after = time.monotonic(), task, sum(_n_left(schedule, t) for t in tasks)
+    left, n_after = task, sum(_n_left(schedule, t) for t in tasks)
+    began, spans = time.monotonic(), deque[float](maxlen=_LATEST_SWEEPS)
 
     def noting(sweep: int, state: Chain, row: Row | None, draw: KeptDraw | None) -> None:
-        nonlocal left
+        nonlocal left, began
+        if row is not None:
+            spans.append(time.monotonic() - began)
         note(Event(task.chain, sweep, state, row, draw))
+        began = time.monotonic()
         if sweep >= first and time.monotonic() >= late:
             raise _TimeUp
-        if n_jobs < 2 or n_after == 0 or sweep < task.sweep + _FEWEST_SWEEPS:
+        if n_jobs < 2 or n_after == 0 or len(spans) < _FEWEST_SWEEPS:
             return
-        each = (time.monotonic() - began) / (sweep - task.sweep)
-        if each * (n_after + schedule.end - sweep) > _WORTH_SECONDS:
+        if median(spans) * (n_after + schedule.end - sweep) > _WORTH_SECONDS:
             left = Task(task.chain, sweep, state)
             raise _HandOver
 

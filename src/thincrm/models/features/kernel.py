@@ -266,7 +266,8 @@ def redraw_rows(
 
     Features come in order, each given the others, the dense weights summed out: else rows that
     start from nothing would take features for what the factors explain, and keep them. Then the
-    dense weights, all at once. Every group has its own stream.
+    dense weights, all at once. Every group has its own stream. A row alone behind its gate has one
+    uniform number a feature, which mostly tells before any likelihood that it does not use it.
     """
     n_used, n_columns = used_NK.shape[1], table.value_NP.shape[1]
     real = features.real
@@ -299,11 +300,15 @@ def redraw_rows(
         for k in range(n_used):
             log_open, log_shut = features.log_open_TK[t, k], features.log_shut_TK[t, k]
             log_mass, log_rest = features.log_mass_K[k], features.log_rest_K[k]
-            wanted = False
+            wanted, most_odds = False, -np.inf
             for n in range(begin, end):
                 most_odds = log_mass - log_rest + 0.5 * energy_R[n - begin]
                 wanted = wanted or used_NK[n, k] != 0 or not most_odds < _NEVER
             if not wanted:
+                continue
+            alone = end - begin == 1
+            chance = uniform(state) if alone else 1.0
+            if alone and used_NK[begin, k] == 0 and most_odds < math.log(chance):
                 continue
             total = 0.0
             for n in range(begin, end if log_open > -np.inf else begin):
@@ -325,7 +330,11 @@ def redraw_rows(
                 else:
                     ratio_R[i] = gain - 0.5 * size
                 total += log_sum(log_rest, log_mass + ratio_R[i])
-            opened = log_shut == -np.inf or happens(state, log_open - log_shut + total)
+            if alone:  # gate summed out
+                odds = log_open + log_mass - log_sum(log_shut, log_open + log_rest) + ratio_R[0]
+                opened = math.log(chance) - math.log1p(-chance) < odds
+            else:
+                opened = log_shut == -np.inf or happens(state, log_open - log_shut + total)
             for n in range(begin, end):
                 i = n - begin
                 old = 0.0
@@ -333,7 +342,7 @@ def redraw_rows(
                     old = weight_NK[n, k] if real else 1.0
                 new = 0.0
                 used_NK[n, k] = 0
-                if opened and happens(state, log_mass - log_rest + ratio_R[i]):
+                if opened and (alone or happens(state, log_mass - log_rest + ratio_R[i])):
                     used_NK[n, k] = 1
                     new = 1.0
                     if real:

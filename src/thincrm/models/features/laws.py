@@ -37,12 +37,17 @@ RATES: Float = 10.0 ** -np.linspace(1.0, 7.0, 25)
 def draw_features(
     rng: np.random.Generator, sums: Sums, precision_P: Float, prior_FP: Float
 ) -> Float:
-    """Draw A_.p ~ N(V U'y w_p, V), V = (U'U w_p + diag(prior_p))^-1, over rows that see p."""
-    out_FP: Float = np.empty(sums.cross_FP.shape)
-    key = fresh_key(rng)
+    """Draw A_.p ~ N(V U'y w_p, V), V = (U'U w_p + diag(prior_p))^-1, over rows that see p.
+
+    Features that no row uses have their prior.
+    """
+    out_FP: Float = rng.standard_normal(prior_FP.shape) / np.sqrt(prior_FP)
+    place_U, key = np.flatnonzero(sums.whole_FF.diagonal()), fresh_key(rng)
 
     def work(first: int, stop: int) -> None:
-        _draw_columns(first, stop, key, sums.gram_FFP, sums.cross_FP, precision_P, prior_FP, out_FP)
+        _draw_columns(
+            first, stop, key, place_U, sums.gram_FFP, sums.cross_FP, precision_P, prior_FP, out_FP
+        )
 
     map_blocks(work, precision_P.size, 16)
     return out_FP
@@ -50,20 +55,21 @@ def draw_features(
 
 @compiled
 def _draw_columns(
-    first: int, stop: int, key: np.uint64, gram_FFP: np.ndarray, cross_FP: np.ndarray,
-    precision_P: np.ndarray, prior_FP: np.ndarray, out_FP: np.ndarray,
+    first: int, stop: int, key: np.uint64, place_U: np.ndarray, gram_FFP: np.ndarray,
+    cross_FP: np.ndarray, precision_P: np.ndarray, prior_FP: np.ndarray, out_FP: np.ndarray,
 ) -> None:  # fmt: skip
-    size = len(prior_FP)
-    matrix_FF, shift_F, draw_F = np.empty((size, size)), np.empty(size), np.empty(size)
+    """Fill the entries of the features at `place_U`, which rows use, for columns [first, stop)."""
+    size = place_U.size
+    matrix_UU, shift_U, draw_U = np.empty((size, size)), np.empty(size), np.empty(size)
     for p in range(first, stop):
-        for f in range(size):
-            shift_F[f] = precision_P[p] * cross_FP[f, p]
-            for g in range(f, size):
-                matrix_FF[f, g] = precision_P[p] * gram_FFP[f, g, p]
-            matrix_FF[f, f] += prior_FP[f, p]
-        gaussian_from_precision(new_stream(key, p), matrix_FF, shift_F, draw_F)
-        for f in range(size):
-            out_FP[f, p] = draw_F[f]
+        for u in range(size):
+            shift_U[u] = precision_P[p] * cross_FP[place_U[u], p]
+            for v in range(u, size):
+                matrix_UU[u, v] = precision_P[p] * gram_FFP[place_U[u], place_U[v], p]
+            matrix_UU[u, u] += prior_FP[place_U[u], p]
+        gaussian_from_precision(new_stream(key, p), matrix_UU, shift_U, draw_U)
+        for u in range(size):
+            out_FP[place_U[u], p] = draw_U[u]
 
 
 def squared_error(sums: Sums, square_P: Float, feature_FP: Float) -> Float:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from scipy.special import log_expit
 
 from thincrm.levy.special import log_rest
 from thincrm.models.features.draw import FeatureDraw
 from thincrm.models.features.kernel import Features, Table
-from thincrm.models.features.state import FeatureLocal, FeatureShard
+from thincrm.models.features.state import FeatureLocal, FeatureShard, log_chances
 from thincrm.models.features.sweep import redraw_table
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.streams import fresh_key
@@ -28,10 +27,7 @@ def features_at(draw: FeatureDraw, log_odds_TK: Float, real: bool) -> Features:
     """Return a draw's globals as the kernel takes them, gates at log odds `log_odds_TK`."""
     # copies: a loop would be compiled anew for read-only arrays
     feature, noise, log_mass = map(np.array, (draw.feature, draw.noise, draw.log_mass))
-    return Features(
-        feature, noise, log_expit(log_odds_TK), log_expit(-log_odds_TK),
-        log_mass, log_rest(log_mass), real,
-    )  # fmt: skip
+    return Features(feature, noise, *log_chances(log_odds_TK), log_mass, log_rest(log_mass), real)
 
 
 def row_items(table: Table) -> Int:

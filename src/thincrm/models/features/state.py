@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import log_expit
 
 from thincrm.inference.updates import log_odds_of
 from thincrm.levy.special import log_rest
@@ -34,6 +33,7 @@ __all__ = [
     "evidence_of",
     "facts_of",
     "features_of",
+    "log_chances",
     "prior_of",
     "shards_of",
 ]
@@ -141,11 +141,17 @@ def _shard(table: Table, trials_T: Int, first: int, stop: int) -> FeatureShard:
 
 def features_of(problem: FeatureProblem, state: FeatureState) -> Features:
     """Return what the rows are made of."""
-    log_odds, own = log_odds_of(problem, state.x), state.own
+    own = state.own
     return Features(
-        own.feature, own.noise, log_expit(log_odds), log_expit(-log_odds), state.log_mass,
+        own.feature, own.noise, *log_chances(log_odds_of(problem, state.x)), state.log_mass,
         log_rest(state.log_mass), problem.likelihood.real,
     )  # fmt: skip
+
+
+def log_chances(log_odds: Float) -> tuple[Float, Float]:
+    """Return log p and log (1 - p), also where one of them is certain."""
+    larger = np.log1p(np.exp(-np.abs(log_odds)))
+    return np.minimum(log_odds, 0.0) - larger, np.minimum(-log_odds, 0.0) - larger
 
 
 def entry_prior(problem: FeatureProblem, own: FeatureGlobals) -> Float:

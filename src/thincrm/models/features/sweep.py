@@ -165,7 +165,11 @@ def mass_evidence(
     """Draw the silent gates that are open; rows behind open gates are hits or misses."""
     gates, shared = gate_evidence(problem, state), problem.likelihood.shared
     log_odds = log_odds_of(problem, state.x)
-    opened = rng.binomial(gates.silent, expit(log_odds + gates.log_q)) + gates.positive
+    chance = expit(log_odds + gates.log_q)
+    if gates.trials.max() > 1:
+        opened = rng.binomial(gates.silent, chance) + gates.positive
+    else:  # coins: a tenth of the time
+        opened = np.where(gates.silent > 0, rng.random(chance.shape) < chance, gates.positive)
     rows = opened * problem.trials[:, None] if shared else opened
     hits = state.evidence.hits.sum(0)
     return MassEvidence.of(problem.n_atoms, hits=hits, misses=rows.sum(0) - hits)
@@ -188,10 +192,13 @@ def redraw_masses(
 def explore(rng: np.random.Generator, problem: FeatureProblem, state: FeatureState) -> FeatureState:
     """Try moves of whole features: a few where the table is small, else one of each kind.
 
-    Beside dense factors, which leave little to them, one of a random kind.
+    Beside dense factors, which leave little to them, one of a random kind. Rows that use a feature
+    with real weights do so around nothing: they do not change places with those that do not.
     """
-    moves = renew, recombine, turn_over
+    moves: tuple[Update, ...] = renew, recombine, turn_over
     if problem.likelihood.n_dense > 0:
+        if problem.likelihood.real:
+            moves = renew, recombine, recombine
         return moves[rng.integers(len(moves))](rng, problem, state)
     n_cells = problem.facts.n_rows * problem.facts.seen_P.size
     n_tries = int(np.clip(_SMALL_TABLE // n_cells, 1, _MOST_TRIES))
