@@ -16,6 +16,7 @@ from tiny_documents import (
 )
 
 from thincrm.errors import InvalidInput
+from thincrm.models.topics.predict import lengths
 from thincrm.models.topics.predict.dates import (
     cheap_log_score,
     log_likelihood_at,
@@ -131,6 +132,24 @@ def test_length_equals_brute_force_convolution(shape, q, log_odds):
     expected = length_pmf(usage, np.array(log_odds), n_most)[length]
     assert expected.min() > 1e-290
     np.testing.assert_allclose(found, np.log(expected), atol=1e-7)
+
+
+def test_candidates_that_share_a_circle_have_their_own_lengths(monkeypatch):
+    """Means from 0.4 to 500 words, topics that some candidates lack, and room for three at a time."""
+    rng = np.random.default_rng(3)
+    q = np.array([0.999, 0.97, 0.6, 0.2, 1e-3])
+    usage = Usage(np.array([0.5, 4.0, 30.0, 2.0, 0.1]), q, np.log1p(-q))
+    log_odds = rng.normal(0.0, 4.0, (12, 5))
+    log_odds[2, :2], log_odds[5, 2:], log_odds[7], log_odds[8, 0] = -np.inf, -np.inf, -9.0, np.inf
+    n_most = 700
+    length = rng.permutation(n_most + 1)
+    expected = np.log([length_pmf(usage, row, n_most)[length] for row in log_odds]).T
+    seen = expected > np.log(1e-290)
+    assert seen.mean() > 0.8
+    for room in (lengths._ROOM, 3 * 8 * n_most):
+        monkeypatch.setattr(lengths, "_ROOM", room)
+        found = log_length(usage, log_odds, length)
+        np.testing.assert_allclose(found[seen], expected[seen], atol=1e-7)
 
 
 def test_length_of_very_long_documents():

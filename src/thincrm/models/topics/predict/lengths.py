@@ -26,22 +26,31 @@ __all__ = ["log_length"]
 
 _TURNS = 8  # points on the circle for each token of the longest document
 _WRAPPED = -15 * math.log(10.0)  # log of what a turn of the circle adds: the error by aliasing
-_SAFE = 1e-5  # tilted probabilities from here on have relative errors below 1e-8
+_SAFE = 1e-5  # tilted probabilities from here on have relative errors below 1e-8 by rounding,
+_SEEN = 1e-7  # and from here on, before the radius is shrunk, by aliasing
+_ROOM = 2**22  # points of all circles at a time
 
 
 class _Tilted(NamedTuple):
-    """The pieces of P_r, for topics that can be open."""
+    """What the laws P_r of all candidates have in common, for topics that can be open."""
 
     log_radius: float
-    log_total: float  # log G(r)
     shape: Float  # K
     q: Float  # K: q r
     gap: Float  # K: 1 - q r
-    opened: Float  # K: P_r(topic is open)
+    lift: Float  # K: log of what r makes of an open topic's chance
 
-    @property
-    def mean(self) -> float:
-        return float(np.sum(self.opened * self.shape * self.q / self.gap))
+    def opened(self, log_odds_CK: Float) -> Float:
+        """Return P_r(topic is open)."""
+        return np.asarray(expit(log_odds_CK + self.lift))
+
+    def log_total(self, log_odds_CK: Float) -> Float:
+        """Return log G(r)."""
+        part = np.logaddexp(log_expit(-log_odds_CK), log_expit(log_odds_CK) + self.lift)
+        return np.asarray(part.sum(axis=-1))
+
+    def mean(self, log_odds_K: Float) -> float:
+        return float(np.sum(self.opened(log_odds_K) * self.shape * self.q / self.gap))
 
 
 def log_length(usage: Usage, log_odds_CK: Float, length_N: Int) -> Float:
@@ -51,31 +60,56 @@ def log_length(usage: Usage, log_odds_CK: Float, length_N: Int) -> Float:
         return np.asarray(logsumexp(parts, axis=0, b=np.exp(usage.log_share)[:, None, None]))
     out_NC = np.full((length_N.size, len(log_odds_CK)), -np.inf)
     out_NC[length_N == 0] = log_silent_at(usage, log_odds_CK).sum(axis=1)
-    for c, log_odds_K in enumerate(log_odds_CK):
-        possible_K = (expit(log_odds_K) > 0.0) & (usage.shape * usage.q > 0.0)
-        if possible_K.any():
-            _fill(usage.of(possible_K), log_odds_K[possible_K], length_N, out_NC[:, c])
+    possible_CK = (expit(log_odds_CK) > 0.0) & (usage.shape * usage.q > 0.0)
+    todo_NC = (length_N > 0)[:, None] & possible_CK.any(axis=1)
+    while todo_NC.any():
+        _fill(usage, log_odds_CK, possible_CK, length_N, todo_NC, out_NC)
     return out_NC
 
 
-def _fill(usage: Usage, log_odds_K: Float, length_N: Int, out_N: Float) -> None:
-    """Fill out_N where length_N > 0, from the longest down: one circle serves a range of them."""
-    todo = np.argsort(-length_N)[: np.count_nonzero(length_N)]
-    while todo.size:
-        longest = int(length_N[todo[0]])
-        size = next_fast_len(_TURNS * longest, real=True)
-        tilted = _tilt(usage, log_odds_K, longest, _WRAPPED / size)
-        circle = np.empty(size // 2 + 1, complex)
-        _characteristic(size, tilted.shape, tilted.q, tilted.gap, tilted.opened, circle)
-        chance = np.fft.irfft(circle.conj(), size)[length_N[todo]]
-        done = chance >= min(_SAFE, chance[0])
-        length = length_N[todo[done]]
-        out_N[todo[done]] = tilted.log_total - length * tilted.log_radius + np.log(chance[done])
-        todo = todo[~done]
+def _fill(
+    usage: Usage,
+    log_odds_CK: Float,
+    possible_CK: np.ndarray,
+    length_N: Int,
+    todo_NC: np.ndarray,
+    out_NC: Float,
+) -> None:
+    """Fill what one circle gives of what is to do: the longest, at one candidate, and many others.
+
+    The radius suits that candidate. The powers on the circle are the same for all candidates whose
+    topics are among its own, so these are filled too, wherever the error is small.
+    """
+    longest = int(length_N[todo_NC.any(axis=1)].max())
+    left_C = np.flatnonzero(todo_NC[length_N == longest].any(axis=0))
+    first = left_C[left_C.size // 2]
+    possible_K = possible_CK[first]
+    size = next_fast_len(_TURNS * longest, real=True)
+    alike_C = np.flatnonzero(todo_NC.any(axis=0) & ~possible_CK[:, ~possible_K].any(axis=1))
+    nearest = np.argsort(np.abs(alike_C - first), kind="stable")
+    member_M = alike_C[nearest[: max(1, _ROOM // size)]]
+    odds_MK, log_shrink = log_odds_CK[np.ix_(member_M, possible_K)], _WRAPPED / size
+    saddle, tilted = _tilt(usage.of(possible_K), odds_MK[0], longest, log_shrink)
+    circle_MJ = np.empty((member_M.size, size // 2 + 1), complex)
+    opened_MK = tilted.opened(odds_MK)
+    _characteristic(size, tilted.shape, tilted.q, tilted.gap, opened_MK, circle_MJ)
+    chance_NM = np.fft.irfft(circle_MJ.conj(), size, axis=1).T[np.minimum(length_N, longest)]
+    log_total_M = tilted.log_total(odds_MK)
+    log_lost_M = log_total_M - saddle.log_total(odds_MK)
+    log_chance_NM = np.log(np.maximum(chance_NM, 1e-300))
+    sure_NM = chance_NM >= _SAFE
+    sure_NM &= log_chance_NM - length_N[:, None] * log_shrink + log_lost_M >= math.log(_SEEN)
+    sure_NM[length_N == longest, 0] = True
+    done_NM = sure_NM & todo_NC[:, member_M]
+    log_NM = log_total_M - length_N[:, None] * tilted.log_radius + log_chance_NM
+    out_NC[:, member_M] = np.where(done_NM, log_NM, out_NC[:, member_M])
+    todo_NC[:, member_M] &= ~done_NM
 
 
-def _tilt(usage: Usage, log_odds_K: Float, mean: int, log_shrink: float) -> _Tilted:
-    """Return the law tilted to a mean, its radius then shrunk against aliasing.
+def _tilt(
+    usage: Usage, log_odds_K: Float, mean: int, log_shrink: float
+) -> tuple[_Tilted, _Tilted]:
+    """Return the law tilted to a mean, and with its radius then shrunk against aliasing.
 
     r = (1 - v) / max q, and v = 1 / (1 + e^-x) is found by bisection in x. No small number is
     made by subtraction: q may be within 1e-16 of one.
@@ -86,21 +120,19 @@ def _tilt(usage: Usage, log_odds_K: Float, mean: int, log_shrink: float) -> _Til
     def at(v: float, log_left: float) -> _Tilted:
         gap_K = (rest_K - least) / most + usage.q / most * v
         lift_K = usage.shape * (usage.log_rest - np.log(gap_K))
-        log_total = np.logaddexp(log_expit(-log_odds_K), log_expit(log_odds_K) + lift_K).sum()
-        return _Tilted(
-            log_left - math.log(most), float(log_total), usage.shape,
-            usage.q / most * math.exp(log_left), gap_K, expit(log_odds_K + lift_K),
-        )  # fmt: skip
+        q_K = usage.q / most * math.exp(log_left)
+        return _Tilted(log_left - math.log(most), usage.shape, q_K, gap_K, lift_K)
 
     low, high = -45.0, 45.0
     for _ in range(40):
         x = 0.5 * (low + high)
-        if at(float(expit(x)), float(log_expit(-x))).mean > mean:
+        if at(float(expit(x)), float(log_expit(-x))).mean(log_odds_K) > mean:
             low = x
         else:
             high = x
-    v = float(expit(low) - math.expm1(log_shrink) * expit(-low))
-    return at(v, float(log_expit(-low)) + log_shrink)
+    v, log_left = float(expit(low)), float(log_expit(-low))
+    shrunk = v - math.expm1(log_shrink) * float(expit(-low))
+    return at(v, log_left), at(shrunk, log_left + log_shrink)
 
 
 @compiled
@@ -109,25 +141,29 @@ def _characteristic(
     shape_K: np.ndarray,
     q_K: np.ndarray,
     gap_K: np.ndarray,
-    open_K: np.ndarray,
-    out_J: np.ndarray,
+    open_CK: np.ndarray,
+    out_CJ: np.ndarray,
 ) -> None:
-    """Fill out_J with E exp(i angle N) at the angles 2 pi j / size of half a circle.
+    """Fill out_CJ with E exp(i angle N) at the angles 2 pi j / size of half a circle.
 
     Factors are 1 - a + a ((1 - q) / (1 - q e^(i angle)))^shape, |1 - q e^(i angle)|^2 being
     (1 - q)^2 + 4 q sin^2(angle / 2). A product too small to matter is left unfinished.
     """
-    for j in range(out_J.size):
+    real_K, imaginary_K = np.empty(q_K.size), np.empty(q_K.size)
+    for j in range(out_CJ.shape[1]):
         angle = 2.0 * math.pi * j / size
         sine, square = math.sin(angle), math.sin(0.5 * angle) ** 2
-        real, imaginary = 1.0, 0.0
         for k in range(q_K.size):
             gap, q = gap_K[k], q_K[k]
-            modulus = open_K[k] * (1.0 + 4.0 * q * square / (gap * gap)) ** (-0.5 * shape_K[k])
+            modulus = (1.0 + 4.0 * q * square / (gap * gap)) ** (-0.5 * shape_K[k])
             turn = shape_K[k] * math.atan2(q * sine, gap + 2.0 * q * square)
-            a = 1.0 - open_K[k] + modulus * math.cos(turn)
-            b = modulus * math.sin(turn)
-            real, imaginary = real * a - imaginary * b, real * b + imaginary * a
-            if real * real + imaginary * imaginary < 1e-40:
-                break
-        out_J[j] = complex(real, imaginary)
+            real_K[k], imaginary_K[k] = modulus * math.cos(turn), modulus * math.sin(turn)
+        for c in range(open_CK.shape[0]):
+            real, imaginary = 1.0, 0.0
+            for k in range(q_K.size):
+                a = 1.0 - open_CK[c, k] + open_CK[c, k] * real_K[k]
+                b = open_CK[c, k] * imaginary_K[k]
+                real, imaginary = real * a - imaginary * b, real * b + imaginary * a
+                if real * real + imaginary * imaginary < 1e-40:
+                    break
+            out_CJ[c, j] = complex(real, imaginary)
