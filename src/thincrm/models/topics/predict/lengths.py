@@ -26,8 +26,9 @@ __all__ = ["log_length"]
 
 _TURNS = 8  # points on the circle for each token of the longest document
 _WRAPPED = -15 * math.log(10.0)  # log of what a turn of the circle adds: the error by aliasing
-_SAFE = 1e-5  # tilted probabilities from here on have relative errors below 1e-8 by rounding,
+_SAFE = 1e-7  # tilted probabilities from here on have relative errors below 1e-8 by rounding,
 _SEEN = 1e-7  # and from here on, before the radius is shrunk, by aliasing
+_NOISE = 1e-12  # below it a tilted probability is mostly rounding
 _ROOM = 2**22  # points of all circles at a time
 
 
@@ -97,7 +98,8 @@ def _fill(
     log_total_M = tilted.log_total(odds_MK)
     log_lost_M = log_total_M - saddle.log_total(odds_MK)
     log_chance_NM = np.log(np.maximum(chance_NM, 1e-300))
-    sure_NM = chance_NM >= _SAFE
+    own = chance_NM[length_N == longest, 0][0]
+    sure_NM = chance_NM >= min(_SAFE, max(own, _NOISE))
     sure_NM &= log_chance_NM - length_N[:, None] * log_shrink + log_lost_M >= math.log(_SEEN)
     sure_NM[length_N == longest, 0] = True
     done_NM = sure_NM & todo_NC[:, member_M]
