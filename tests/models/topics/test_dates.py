@@ -135,7 +135,7 @@ def test_length_equals_brute_force_convolution(shape, q, log_odds):
 
 
 def test_candidates_that_share_a_circle_have_their_own_lengths(monkeypatch):
-    """Means from 0.4 to 500 words, topics that some candidates lack, and room for three at a time."""
+    """Means from 0.4 to 500 words; some candidates lack topics; room for three at a time."""
     rng = np.random.default_rng(3)
     q = np.array([0.999, 0.97, 0.6, 0.2, 1e-3])
     usage = Usage(np.array([0.5, 4.0, 30.0, 2.0, 0.1]), q, np.log1p(-q))
