@@ -11,6 +11,7 @@ from typing import Any
 
 from thincrm.errors import InvalidInput, ThincrmError
 from thincrm.inference.engine import map_here
+from thincrm.numerics.freed_memory import keep_freed_memory
 from thincrm.numerics.threads import using_threads
 
 __all__ = ["new_of", "result_of", "step", "unpacked", "versions_here"]
@@ -37,6 +38,7 @@ def step(versions: str, sent: bytes, shards: tuple[object, ...], local: object) 
 
     worker = get_worker()
     _check_versions(worker.address, versions)
+    keep_freed_memory()
     with _alone, using_threads(worker.state.nthreads):
         work, message, add = pickle.loads(sent)
         own: Any = pickle.loads(local) if isinstance(local, bytes) else local
