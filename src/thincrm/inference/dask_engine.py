@@ -36,7 +36,7 @@ R = TypeVar("R")
 REPLAYED = 16  # maps of a shard that are made again, at most, when its worker is lost
 _RETRIES = 2
 _PARTS = "local", "result"  # what a step gives
-_LONG, _MOST = 0.1, 64  # seconds of a map; futures
+_LONG, _MOST = 0.1, 6  # seconds of a map; maps
 
 
 @dataclass(slots=True, eq=False)
@@ -98,7 +98,7 @@ class DaskEngine:
         self._client, self._here = client, Threads(n_threads)
         self._name, self._n_maps = f"thincrm-{uuid4().hex[:12]}", 0
         self._known: _Known | None = None
-        self._spent = list[Future]()
+        self._spent = list[list[Future]]()  # of past maps
 
     @property
     def n_threads_here(self) -> int:
@@ -144,7 +144,7 @@ class DaskEngine:
             return new, found
 
     def _let_go(self, seconds: float) -> None:
-        """Let go of the futures of past maps, if the last one took long or they are many.
+        """Let go of the futures of past maps, if the last of these took long or they are many.
 
         To let go is a message, and a client has 10 ms between two: a small map that follows a
         small map would wait for them.
@@ -181,7 +181,7 @@ class DaskEngine:
             tasks[f"{name}-result-{i}"] = result_of, f"{name}-step-{i}"
         wanted = [[f"{name}-{part}-{i}" for i in range(len(homes))] for part in _PARTS]
         away, results = self._futures(tasks, wanted)
-        self._spent += [*away, *results]
+        self._spent.append([*away, *results])
         new = list[_Away]()
         for home, future in zip(homes, away, strict=True):
             n_maps = 1 + max(_age(own) for own in local[home.first : home.stop])
