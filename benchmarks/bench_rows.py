@@ -6,8 +6,9 @@
 Commit messages with their days, a fifth of the words of each held out, and others to be dated. A
 chain for each number of rows (0: all) and seed. Compared are chains of different seeds, with the
 same and with different rows: perplexity, activation curves of topics that are in both (matched by
-their words), and the mean dates of other documents. With --out results are kept there, and chains
-that are there already are not run again. Without files nothing is done.
+their words), and the mean dates of other documents, by topics alone and by default. With
+--out results are kept there, and chains that are there already are not run again. Without files
+nothing is done.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from scipy.optimize import linear_sum_assignment
 import thincrm as tc
 
 DOCUMENTS, OTHERS, TOPICS, SWEEPS, ALIKE = 6_000, 500, 100, 150, 0.7
+BY_ALL = 200  # of the others, dated by words and topics
 
 
 def corpus(counts: str, days: str):
@@ -48,13 +50,16 @@ def found_by(counts, t, n_rows: int, seed: int) -> dict[str, np.ndarray]:
         seconds = time.perf_counter() - began
         grid = pd.DatetimeIndex(np.quantile(t, np.linspace(0.01, 0.99, 50)))
         share_GK = model.activation(grid)["share"].to_numpy().reshape(-1, len(grid)).T
-        chance = model.predict_time(counts[DOCUMENTS:], evidence="topics", method="cheap")
+        others = counts[DOCUMENTS:]
+        by_topics = model.predict_time(others, evidence="topics", method="cheap")
+        by_all = model.predict_time(others[:BY_ALL])
         perplexity = model.perplexity(heldout).value
     return {
         "perplexity": np.array(perplexity),
         "words": model.word_tokens().to_numpy(),
         "share": share_GK,
-        "day": chance.to_numpy() @ days_of(chance.columns),
+        "topics": by_topics.to_numpy() @ days_of(by_topics.columns),
+        "both": by_all.to_numpy() @ days_of(by_all.columns),
         "seconds": np.array(seconds),
         "rows": np.array(len(model.draws_[-1].log_odds)),
     }
@@ -64,7 +69,7 @@ def days_of(t: pd.DatetimeIndex) -> np.ndarray:
     return np.asarray((t - pd.Timestamp(0)) / pd.Timedelta(days=1), float)
 
 
-def apart(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> tuple[float, float, float, float]:
+def apart(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> tuple[float, ...]:
     """Return how far apart two chains are.
 
     Perplexities, in per cent; shares of words of topics that are in both, mean absolute difference
@@ -81,7 +86,7 @@ def apart(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> tuple[float, fl
         100 * abs(float(a["perplexity"] / b["perplexity"]) - 1),
         float(curves),
         float(held[first[both]].sum() / held.sum()),
-        float(np.abs(a["day"] - b["day"]).mean()),
+        *(float(np.abs(a[by] - b[by]).mean()) for by in ("topics", "both")),
     )
 
 
@@ -108,7 +113,8 @@ def main() -> None:
         one = found[n_rows, seed]
         print(
             f"{int(one['rows']):>5} rows, seed {seed}: perplexity {one['perplexity']:.1f}, dates "
-            f"{np.abs(one['day'] - truth).mean():.0f} days off, {one['seconds']:.0f} s",
+            f"{np.abs(one['topics'] - truth).mean():.0f} days off by topics, "
+            f"{np.abs(one['both'] - truth[:BY_ALL]).mean():.0f} by default, {one['seconds']:.0f} s",
             flush=True,
         )
     for (rows_a, seed_a), (rows_b, seed_b) in combinations(found, 2):
@@ -117,7 +123,7 @@ def main() -> None:
             print(
                 f"{rows_a:>4} and {rows_b:>4} rows, seeds {seed_a} {seed_b}: perplexity "
                 f"{far[0]:.2f} %, curves {far[1]:.3f} (topics with {far[2]:.2f} of the words), "
-                f"dates {far[3]:.0f} days"
+                f"dates {far[3]:.0f} days by topics, {far[4]:.0f} by default"
             )
 
 

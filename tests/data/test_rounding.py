@@ -33,6 +33,17 @@ def test_rows_are_fewer_and_observations_keep_their_own(most):
     assert (np.diff(fewer.row[np.argsort(t, kind="stable")]) >= 0).all(), "neighbours are pooled"
 
 
+def test_rows_know_how_many_values_they_stand_for():
+    t = days()
+    fewer = rounded(covariates(t), 50)
+    plain = [np.unique(t[fewer.row == row]).size for row in range(50)]
+    np.testing.assert_array_equal(fewer.n_values(), plain)
+    assert (covariates(t).n_values() == 1).all()
+    both = rounded(covariates(np.column_stack([t, np.arange(t.size) % 2])), 50)
+    plain = [len(np.unique(both.observed()[both.row == row], axis=0)) for row in range(50)]
+    np.testing.assert_array_equal(both.n_values(), plain)
+
+
 def test_dense_places_keep_their_detail():
     fewer = rounded(covariates(days()), 100)
     assert (fewer.rows[:, 0] >= 9000).mean() > 0.7
@@ -79,3 +90,16 @@ def test_a_model_says_so_once_and_keeps_dates(capsys, tmp_path):
     assert loaded.activation().equals(model.activation())
     free = model.activation(t=dates[:3])
     assert free["t"].nunique() == 3
+
+
+@pytest.mark.parametrize("most", [40, None])
+def test_pooled_dates_weigh_as_they_would_by_themselves(most):
+    """What says nothing is as likely from any distinct date, however many rows stand for them."""
+    t = np.r_[0:8000:100, np.repeat(np.arange(9000, 9040), 8)]  # of 40 rows 33 are late ones
+    counts = np.random.default_rng(0).poisson(1.0, (t.size, 9))
+    model = tc.TopicModel(
+        max_topics=4, n_sweeps=6, n_draws=2, n_chains=1, max_rows=most, random_state=0, quiet=True
+    ).fit(counts, t=t)
+    for method in ("gibbs", "cheap", "particles"):
+        chance = model.predict_time(np.zeros((1, 9), int), evidence="topics", method=method).iloc[0]
+        assert chance[chance.index < 9000].sum() == pytest.approx(80 / 120, rel=1e-6), method

@@ -10,6 +10,7 @@ import typer
 from thincrm.console import options as o
 from thincrm.console.once import OnceCommand
 from thincrm.console.voice import Voice
+from thincrm.numerics.waiting import starting
 
 __all__ = ["add_commands"]
 
@@ -28,6 +29,7 @@ def demo(
     json: o.Json = False,
 ) -> None:
     """Fit topics to all State of the Union addresses, in about a minute, and write a report."""
-    from thincrm.cli import state_of_the_union  # noqa: PLC0415 - help is quick
+    with starting(quiet=quiet):
+        from thincrm.cli import state_of_the_union  # noqa: PLC0415 - help is quick
 
     state_of_the_union.run(Voice(quiet, json), out, sweeps)

@@ -12,6 +12,7 @@ from thincrm.console.data_columns import DocumentColumns, TableColumns
 from thincrm.console.once import OnceCommand
 from thincrm.console.output_places import file_place
 from thincrm.console.voice import Voice
+from thincrm.numerics.waiting import starting
 
 __all__ = ["add_commands"]
 
@@ -60,7 +61,8 @@ def infer(
     json: o.Json = False,
 ) -> None:
     """Write the topic shares of new documents; without --date they may be of any time."""
-    from thincrm.cli.any_run import run_command  # noqa: PLC0415 - help is quick
+    with starting(quiet=quiet):
+        from thincrm.cli.any_run import run_command  # noqa: PLC0415 - help is quick
 
     path = file_place(out, run, "infer.csv")
     how = DocumentColumns(
@@ -83,7 +85,8 @@ def date(
     json: o.Json = False,
 ) -> None:
     """Estimate when undated documents were written: the most probable time and an interval."""
-    from thincrm.cli.any_run import run_command  # noqa: PLC0415
+    with starting(quiet=quiet):
+        from thincrm.cli.any_run import run_command  # noqa: PLC0415
 
     path = file_place(out, run, "date.csv")
     how = DocumentColumns(text=text, skip_bad=skip_bad, words=words, encoding=encoding)
@@ -118,7 +121,8 @@ def impute(
     json: o.Json = False,
 ) -> None:
     """Fill in the missing cells of a table, each with a mean and an interval."""
-    from thincrm.cli.any_run import run_command  # noqa: PLC0415
+    with starting(quiet=quiet):
+        from thincrm.cli.any_run import run_command  # noqa: PLC0415
 
     path = file_place(out, run, "impute.csv")
     how = TableColumns(date, tuple(covariate or ()), (), label, date_format, skip_bad, encoding)
@@ -139,7 +143,8 @@ def evaluate(
     json: o.Json = False,
 ) -> None:
     """Fit the model again without some of the data, and measure how well it predicts them."""
-    from thincrm.cli.any_run import evaluate_again  # noqa: PLC0415
+    with starting(quiet=quiet):
+        from thincrm.cli.any_run import evaluate_again  # noqa: PLC0415
 
     path = file_place(out, run, "evaluate.csv")
     evaluate_again(Voice(quiet, json), run, path, heldout, sweeps, seed)

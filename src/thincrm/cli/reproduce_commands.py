@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from thincrm.console.once import OnceCommand
+from thincrm.numerics.waiting import starting
 
 __all__ = ["reproduce"]
 
@@ -81,7 +82,8 @@ def sotu_perplexity(
     quick: Quick = False,
 ) -> None:
     """Table 2: perplexity of held-out words; static, dynamic, BNBP, thinned BNBP, LDA, HDP."""
-    from thincrm.experiments import Settings, show  # noqa: PLC0415 - help is quick
+    with starting():
+        from thincrm.experiments import Settings, show  # noqa: PLC0415 - help is quick
 
     chosen = {"data": data, "splits": splits, "sweeps": sweeps, "max_topics": max_topics}
     show.show_perplexity(Settings.of(quick=quick, seed=seed, **chosen), out)
@@ -100,7 +102,8 @@ def sotu_decades(
     quick: Quick = False,
 ) -> None:
     """Table 3: the decade of held-out documents; dynamic, static, two classifiers, at random."""
-    from thincrm.experiments import Settings, show  # noqa: PLC0415
+    with starting():
+        from thincrm.experiments import Settings, show  # noqa: PLC0415
 
     chosen = {"data": data, "splits": splits, "sweeps": sweeps, "max_topics": max_topics}
     show.show_decades(Settings.of(quick=quick, seed=seed, **chosen), out)
@@ -118,7 +121,8 @@ def sotu_topics(
     quick: Quick = False,
 ) -> None:
     """Figure 2 and table 4: an early, a middle and a late topic, their curves and words."""
-    from thincrm.experiments import Settings, show  # noqa: PLC0415
+    with starting():
+        from thincrm.experiments import Settings, show  # noqa: PLC0415
 
     chosen = {"data": data, "sweeps": sweeps, "max_topics": max_topics}
     show.show_topics(Settings.of(quick=quick, seed=seed, **chosen), out)
@@ -136,7 +140,8 @@ def synthetic(
     quick: FeatureQuick = False,
 ) -> None:
     """Figure 1: eight images that come and go, found again with their thinning probabilities."""
-    from thincrm.experiments import feature_settings, show_features  # noqa: PLC0415
+    with starting():
+        from thincrm.experiments import feature_settings, show_features  # noqa: PLC0415
 
     chosen = {"seeds": seeds, "sweeps": sweeps, "max_features": max_features}
     settings = feature_settings.SyntheticSettings.of(quick=quick, seed=seed, **chosen)
@@ -154,7 +159,8 @@ def un(
     quick: FeatureQuick = False,
 ) -> None:
     """Table 1: held-out development indicators; exchangeable, thinned, dependent IBP, plain."""
-    from thincrm.experiments import feature_settings, show_features  # noqa: PLC0415
+    with starting():
+        from thincrm.experiments import feature_settings, show_features  # noqa: PLC0415
 
     chosen = {"data": data, "folds": folds, "sweeps": sweeps, "max_features": max_features}
     settings = feature_settings.UnSettings.of(quick=quick, seed=seed, **chosen)
@@ -182,7 +188,8 @@ def mixtures(
     quick: FeatureQuick = False,
 ) -> None:
     """Held-out densities given a covariate: thinned mixtures, scikit-learn's, GP, kernels."""
-    from thincrm.experiments import mixture_settings, show_mixtures  # noqa: PLC0415
+    with starting():
+        from thincrm.experiments import mixture_settings, show_mixtures  # noqa: PLC0415
 
     chosen = {"data": data, "splits": splits, "sweeps": sweeps, "max_clusters": max_clusters}
     settings = mixture_settings.MixtureSettings.of(quick=quick, seed=seed, **chosen)

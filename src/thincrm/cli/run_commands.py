@@ -15,6 +15,7 @@ from thincrm.console.output_places import file_place
 from thincrm.console.stopping import end_of, resumable
 from thincrm.console.voice import Voice
 from thincrm.inference.dask_cluster import connected
+from thincrm.numerics.waiting import starting
 
 __all__ = ["Format", "add_commands"]
 
@@ -57,7 +58,8 @@ def resume(
 
     A run that has ended goes on for --minutes, or until it has --sweeps.
     """
-    from thincrm.cli import any_run  # noqa: PLC0415 - help is quick
+    with starting(quiet=quiet):
+        from thincrm.cli import any_run  # noqa: PLC0415 - help is quick
 
     with resumable(run), connected(scheduler) as client:
         n_sweeps = None if sweeps is None else sweeps_named(sweeps)
@@ -76,7 +78,8 @@ def report(
     json: o.Json = False,
 ) -> None:
     """Write report.html: the results in one interactive file that needs no network."""
-    from thincrm.cli import any_run  # noqa: PLC0415
+    with starting(quiet=quiet):
+        from thincrm.cli import any_run  # noqa: PLC0415
 
     voice = Voice(quiet, json)
     path = file_place(out, run, "report.html")
@@ -101,7 +104,8 @@ def export(
     json: o.Json = False,
 ) -> None:
     """Write the draws or tables of a run for another program."""
-    from thincrm.cli import any_run  # noqa: PLC0415
+    with starting(quiet=quiet):
+        from thincrm.cli import any_run  # noqa: PLC0415
 
     voice = Voice(quiet, json)
     names = {Format.arviz: "arviz.nc", Format.csv: "tables", Format.pyldavis: "pyldavis.html"}

@@ -54,6 +54,14 @@ class Covariates:
         """Return the (N, C) values of the observations."""
         return self.rows[self.row] if self.own is None else self.own
 
+    def n_values(self) -> Int:
+        """Return the (T,) distinct values of the observations of each row: 1, unless pooled."""
+        if self.own is None:
+            return np.ones(len(self.rows), np.int64)
+        at = self.own if self.own.shape[1] > 1 else self.own[:, 0]
+        _, first = np.unique(at, axis=0, return_index=True)
+        return np.bincount(self.row[first], minlength=len(self.rows))
+
     def encode(self, t: CovariateLike) -> Float:
         """Return new covariates `t` as (N, C) floats in this object's units."""
         values, kind, _ = encode(t)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,9 +13,10 @@ from thincrm.numerics.waiting import telling
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["Client", "Future", "check_client", "connected", "in_sentences"]
+__all__ = ["Client", "Future", "Task", "check_client", "connected", "in_sentences"]
 
 _SECONDS = 10  # to find a scheduler
+Task = tuple[object, ...]  # a function and what it takes: values, futures, names of other tasks
 
 
 class Future(Protocol):
@@ -27,8 +28,8 @@ class Future(Protocol):
 class Client(Protocol):
     """What is asked of a dask.distributed.Client."""
 
-    def submit(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future:
-        """Return the future of a task."""
+    def get(self, dsk: dict[str, Task], keys: list[list[str]], **how: Any) -> list[list[Future]]:
+        """Return the futures of tasks, with sync=False."""
 
     def gather(self, futures: list[Future]) -> list[Any]:
         """Return the values of futures."""

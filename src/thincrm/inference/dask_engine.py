@@ -10,6 +10,7 @@ fetched, for a checkpoint or because `REPLAYED` maps have been made since the la
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +19,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
 
-from thincrm.inference.dask_cluster import Client, Future, check_client, in_sentences
+import numpy as np
+
+from thincrm.inference.dask_cluster import Client, Future, Task, check_client, in_sentences
 from thincrm.inference.dask_tasks import new_of, result_of, step, unpacked, versions_here
 from thincrm.inference.engine import Threads
 
@@ -32,6 +35,8 @@ R = TypeVar("R")
 
 REPLAYED = 16  # maps of a shard that are made again, at most, when its worker is lost
 _RETRIES = 2
+_PARTS = "local", "result"  # what a step gives
+_LONG, _MOST = 0.1, 6  # seconds of a map; maps
 
 
 @dataclass(slots=True, eq=False)
@@ -68,10 +73,11 @@ class _Home:
     shards: Future
 
 
-def _packed(value: object) -> bytes:
+def _packed(value: object) -> np.ndarray:
+    """Return a value as bytes in an array: Dask hands arrays on without a copy, bytes it copies."""
     import cloudpickle  # noqa: PLC0415 - comes with Dask; takes functions of the caller's own
 
-    return bytes(cloudpickle.dumps(value))
+    return np.frombuffer(cloudpickle.dumps(value), np.uint8)
 
 
 class DaskEngine:
@@ -92,6 +98,7 @@ class DaskEngine:
         self._client, self._here = client, Threads(n_threads)
         self._name, self._n_maps = f"thincrm-{uuid4().hex[:12]}", 0
         self._known: _Known | None = None
+        self._spent = list[list[Future]]()  # of past maps
 
     @property
     def n_threads_here(self) -> int:
@@ -112,7 +119,7 @@ class DaskEngine:
             try:
                 yield
             finally:
-                self._known = None
+                self._known, self._spent = None, []
 
     def map(
         self,
@@ -130,8 +137,20 @@ class DaskEngine:
             return self._here.map(work, shards, self.fetch(local), message, add)
         new: Any  # locals are what the engine takes for them
         with in_sentences(), _large_tasks():
+            began = time.monotonic()
             new, results = self._submit(shards, local, _packed((work, message, add)))
-            return new, [one for part in self._client.gather(results) for one in part]
+            found = [one for part in self._client.gather(results) for one in part]
+            self._let_go(time.monotonic() - began)
+            return new, found
+
+    def _let_go(self, seconds: float) -> None:
+        """Let go of the futures of past maps, if the last of these took long or they are many.
+
+        To let go is a message, and a client has 10 ms between two: a small map that follows a
+        small map would wait for them.
+        """
+        if seconds > _LONG or len(self._spent) > _MOST:
+            self._spent.clear()
 
     def each(
         self,
@@ -144,7 +163,7 @@ class DaskEngine:
         yield from self.map(_Looking(work), shards, local, message)[1]
 
     def _submit(
-        self, shards: Sequence[object], local: Sequence[object], sent: bytes
+        self, shards: Sequence[object], local: Sequence[object], sent: np.ndarray
     ) -> tuple[tuple[_Away, ...], list[Future]]:
         """Return the new locals and the futures of all results; tasks are pure."""
         if any(_age(own) >= REPLAYED for own in local):
@@ -153,23 +172,30 @@ class DaskEngine:
         if not all(_are_together(local[home.first : home.stop]) for home in homes):
             self.fetch(local)
         self._n_maps += 1
-        name, known, new, results = f"{self._name}-{self._n_maps}", versions_here(), [], []
+        name, known = f"{self._name}-{self._n_maps}", versions_here()
+        tasks = dict[str, Task]()
         for i, home in enumerate(homes):
-            own = local[home.first : home.stop]
-            both = self._task(f"{name}-step-{i}", step, known, sent, home.shards, _taken(own))
-            away = self._task(f"{name}-local-{i}", new_of, both)
-            results.append(self._task(f"{name}-result-{i}", result_of, both))
-            group = _Group(away, 1 + max(_age(one) for one in own))
-            new += [_Away(group, place) for place in range(len(own))]
+            own = _taken(local[home.first : home.stop])
+            tasks[f"{name}-step-{i}"] = step, known, sent, home.shards, own
+            tasks[f"{name}-local-{i}"] = new_of, f"{name}-step-{i}"
+            tasks[f"{name}-result-{i}"] = result_of, f"{name}-step-{i}"
+        wanted = [[f"{name}-{part}-{i}" for i in range(len(homes))] for part in _PARTS]
+        away, results = self._futures(tasks, wanted)
+        self._spent.append([*away, *results])
+        new = list[_Away]()
+        for home, future in zip(homes, away, strict=True):
+            n_maps = 1 + max(_age(own) for own in local[home.first : home.stop])
+            group = _Group(future, n_maps)
+            new += [_Away(group, place) for place in range(home.stop - home.first)]
         return tuple(new), results
 
-    def _task(self, key: str, work: Callable[..., Any], *given: Any) -> Future:
-        """Return the future of a task.
+    def _futures(self, tasks: dict[str, Task], wanted: list[list[str]]) -> list[list[Future]]:
+        """Return futures of tasks, which go to the scheduler all at once: a message, not many.
 
-        It goes where the futures are that it takes: to the worker of its shards. No task is tied to
-        a worker by name, since one that is would wait for ever once all workers have been lost.
+        A task goes where the futures are that it takes: to the worker of its shards. None is tied
+        to a worker by name, since one that is would wait for ever once all workers have been lost.
         """
-        return self._client.submit(work, *given, key=key, pure=False, retries=_RETRIES)
+        return self._client.get(tasks, wanted, sync=False, retries=_RETRIES)
 
     def fetch(self, local: Sequence[L]) -> tuple[L, ...]:
         """Return the locals themselves; the tasks that follow start from them."""
@@ -195,8 +221,8 @@ class DaskEngine:
         homes = []
         for i, (first, stop) in enumerate(pairwise(ends)):
             name = f"{self._name}-{self._n_maps}-shards-{i}"
-            sent = self._task(name, unpacked, _packed(tuple(shards[first:stop])))
-            homes.append(_Home(first, stop, sent))
+            sent: dict[str, Task] = {name: (unpacked, _packed(tuple(shards[first:stop])))}
+            homes.append(_Home(first, stop, self._futures(sent, [[name]])[0][0]))
         self._known = _Known(shards, homes, workers)
         return homes
 

@@ -9,8 +9,11 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
+
 from thincrm.errors import InvalidInput, ThincrmError
 from thincrm.inference.engine import map_here
+from thincrm.numerics.freed_memory import keep_freed_memory
 from thincrm.numerics.threads import using_threads
 
 __all__ = ["new_of", "result_of", "step", "unpacked", "versions_here"]
@@ -26,20 +29,21 @@ def versions_here() -> str:
     return ", ".join([f"Python {python}", *(f"{name} {version(name)}" for name in _BITS)])
 
 
-def unpacked(sent: bytes) -> object:
+def unpacked(sent: np.ndarray) -> object:
     """Hold some shards."""
-    return pickle.loads(sent)
+    return pickle.loads(sent.data)
 
 
-def step(versions: str, sent: bytes, shards: tuple[object, ...], local: object) -> object:
+def step(versions: str, sent: np.ndarray, shards: tuple[object, ...], local: object) -> object:
     """Return (new locals, results) of shards; `sent` is what to do, its message, how to add."""
     from distributed import get_worker  # noqa: PLC0415 - an extra
 
     worker = get_worker()
     _check_versions(worker.address, versions)
+    keep_freed_memory()
     with _alone, using_threads(worker.state.nthreads):
-        work, message, add = pickle.loads(sent)
-        own: Any = pickle.loads(local) if isinstance(local, bytes) else local
+        work, message, add = pickle.loads(sent.data)
+        own: Any = pickle.loads(local.data) if isinstance(local, np.ndarray) else local
         try:
             return map_here(work, shards, own, message, add)
         except OSError as error:  # would read as a lost connection where the results are awaited

@@ -1,7 +1,7 @@
 """A word on standard error where work takes long before there is progress to show.
 
-On a terminal it is one line that changes every second and goes at the end; elsewhere it is a line
-after two seconds and every half minute.
+On a terminal it is one line that comes after half a second, changes every second and goes at the
+end; elsewhere it is a line after two seconds and every half minute.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
 from thincrm.printable import printable
 
-__all__ = ["can_start_threads", "now", "passed", "span", "telling"]
+__all__ = ["can_start_threads", "now", "passed", "span", "starting", "telling"]
 
 _FIRST, _THEN = 1.5, 30.0  # seconds that a stage lasts before its first line, and the next
-_MOVES = 1.0  # seconds that a line on a terminal stays as it is
-_LOOK = 0.5  # seconds between two looks at the stage
+_SOON, _MOVES = 0.5, 1.0  # on a terminal
+_LOOK = 0.25  # seconds between two looks at the stage
 
 
 @dataclass(slots=True)
@@ -53,11 +53,11 @@ _stage: ContextVar[_Stage | None] = ContextVar("stage", default=None)
 
 
 @contextmanager
-def telling(what: str, *, quiet: bool = False) -> Iterator[None]:
+def telling(what: str, *, quiet: bool = False, since: float | None = None) -> Iterator[None]:
     """Say what is going on if it still is after two seconds, and from there on.
 
     The same holds of every stage that the work comes to (`now`), and of work in the midst of what
-    is told already.
+    is told already. since: when it began, by the monotonic clock; None: now.
     """
     if quiet or not can_start_threads():
         yield
@@ -69,14 +69,15 @@ def telling(what: str, *, quiet: bool = False) -> Iterator[None]:
         yield
         now(*before)
         return
-    done, stage = threading.Event(), _Stage(what, time.monotonic())
+    done, stage = threading.Event(), _Stage(what, time.monotonic() if since is None else since)
     moves = sys.stderr.isatty()
+    first = min(_FIRST, _SOON) if moves else _FIRST
 
     def tell() -> None:
         told, due, width = None, 0.0, 0
-        while not done.wait(min(_FIRST, _LOOK)):
+        while not done.wait(min(first, _LOOK)):
             since = stage.since
-            if time.monotonic() < (due if since == told or width else since + _FIRST):
+            if time.monotonic() < (due if since == told or width else since + first):
                 continue
             told, due = since, time.monotonic() + (_MOVES if moves else _THEN)
             if moves:
@@ -94,6 +95,15 @@ def telling(what: str, *, quiet: bool = False) -> Iterator[None]:
         _stage.reset(token)
         done.set()
         teller.join()
+
+
+def starting(*, quiet: bool = False) -> AbstractContextManager[None]:
+    """Say that the program starts, if that takes long: its packages are large.
+
+    What a young process has worked so far counts.
+    """
+    since = time.monotonic() - min(time.process_time(), _SOON)
+    return telling("starting", quiet=quiet, since=since)
 
 
 def can_start_threads() -> bool:

@@ -61,6 +61,7 @@ class Prior(NamedTuple):
     """What all atoms share; shape 0 means that the precisions are fixed."""
 
     basis_MTJ: Float
+    column_MJT: Float  # the same by columns, for predictors
     gram_MJJ: Float  # F_m' diag(trials) F_m, for latent normals
     mean_J: Float
     shape: float
@@ -83,22 +84,14 @@ def seen_anywhere(atoms: Atoms, k: int) -> bool:
 
 
 @compiled
-def predict(basis_TJ: np.ndarray, weight_J: np.ndarray, out_T: np.ndarray) -> None:
-    """Fill `out_T` with the predictors F w: four rows at a time, each sum in its one order."""
-    n_rows = basis_TJ.shape[0]
-    for t in range(0, n_rows - 3, 4):
-        a0, a1, a2, a3 = 0.0, 0.0, 0.0, 0.0
-        for j in range(weight_J.size):
-            a0 += basis_TJ[t, j] * weight_J[j]
-            a1 += basis_TJ[t + 1, j] * weight_J[j]
-            a2 += basis_TJ[t + 2, j] * weight_J[j]
-            a3 += basis_TJ[t + 3, j] * weight_J[j]
-        out_T[t], out_T[t + 1], out_T[t + 2], out_T[t + 3] = a0, a1, a2, a3
-    for t in range(n_rows - n_rows % 4, n_rows):
-        total = 0.0
-        for j in range(weight_J.size):
-            total += basis_TJ[t, j] * weight_J[j]
-        out_T[t] = total
+def predict(column_JT: np.ndarray, weight_J: np.ndarray, out_T: np.ndarray) -> None:
+    """Fill `out_T` with the predictors F w, column by column of F: rows are added side by side."""
+    for t in range(out_T.size):
+        out_T[t] = 0.0
+    for j in range(weight_J.size):
+        column_T, weight = column_JT[j], weight_J[j]
+        for t in range(out_T.size):
+            out_T[t] += column_T[t] * weight
 
 
 @compiled
@@ -134,6 +127,24 @@ def tilted(eta_T: np.ndarray, gates: Gates, point_T: np.ndarray, weight_T: np.nd
 
 
 @compiled
+def _is_above(
+    level: float, eta_T: np.ndarray, gates: Gates, point_T: np.ndarray, weight_T: np.ndarray
+) -> bool:
+    """Tell whether `tilted` is above a level: no row's gates raise it, so few may tell."""
+    total = 0.0
+    for t in range(eta_T.size):
+        gap = point_T[t] - eta_T[t]
+        total += 0.5 * weight_T[t] * gap * gap
+    for t in range(eta_T.size):
+        total += gate_term(
+            eta_T[t], gates.link, gates.positive_T[t], gates.silent_T[t], gates.q_T[t]
+        )
+        if not total > level:
+            return False
+    return True
+
+
+@compiled
 def pick(state: np.ndarray, log_weight_M: np.ndarray) -> int:
     """Return an index drawn with probabilities proportional to exp(log_weight_M)."""
     top, total = -np.inf, 0.0
@@ -164,7 +175,7 @@ def open_counts(state: np.ndarray, eta_T: np.ndarray, gates: Gates, open_T: np.n
 @compiled
 def ellipse(
     state: np.ndarray,
-    basis_TJ: np.ndarray,
+    column_JT: np.ndarray,
     gates: Gates,
     point_T: np.ndarray,
     weight_T: np.ndarray,
@@ -176,11 +187,11 @@ def ellipse(
 
     The predictor is linear, so the ellipse is walked among T predictors, not J weights.
     """
-    n_rows = basis_TJ.shape[0]
+    n_rows = column_JT.shape[1]
     middle_T, eta_T, other_T = np.empty(n_rows), np.empty(n_rows), np.empty(n_rows)
-    predict(basis_TJ, centre_J, middle_T)
-    predict(basis_TJ, w_J, eta_T)
-    predict(basis_TJ, other_J, other_T)
+    predict(column_JT, centre_J, middle_T)
+    predict(column_JT, w_J, eta_T)
+    predict(column_JT, other_J, other_T)
     here_T = np.empty(n_rows)
     for t in range(n_rows):
         here_T[t] = eta_T[t] - middle_T[t]
@@ -191,7 +202,7 @@ def ellipse(
         cosine, sine = math.cos(angle), math.sin(angle)
         for t in range(n_rows):
             eta_T[t] = middle_T[t] + here_T[t] * cosine + other_T[t] * sine
-        if tilted(eta_T, gates, point_T, weight_T) > level:
+        if _is_above(level, eta_T, gates, point_T, weight_T):
             break
         if angle < 0.0:
             low = angle

@@ -134,7 +134,7 @@ def augment(first: int, stop: int, key: np.uint64, prior: Prior, atoms: Atoms) -
     for k in range(first, stop):
         state, gates = new_stream(key, k), gates_of(atoms, k)
         w_J, precision_J, m = atoms.weight_KJ[k], atoms.precision_KJ[k], atoms.width_K[k]
-        predict(prior.basis_MTJ[m], w_J, eta_T)
+        predict(prior.column_MJT[m], w_J, eta_T)
         open_counts(state, eta_T, gates, open_T)
         square = _draw_latents(state, eta_T, gates, open_T, sum_T)
         n = 0.0

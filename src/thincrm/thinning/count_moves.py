@@ -46,7 +46,10 @@ def _add_products(
     product_JJ: np.ndarray,
     sum_J: np.ndarray,
 ) -> None:
-    """Add F' W F and F' W z, row by row of F, four at a time; below the diagonal as above it."""
+    """Add F' W F, on and above its diagonal, and F' W z, row by row of F, four at a time.
+
+    A row begins at a whole vector, so that it is added up as quickly as a whole one.
+    """
     n_rows, size = basis_TJ.shape
     for t in range(0, n_rows - 3, 4):
         b0, b1, b2, b3 = basis_TJ[t], basis_TJ[t + 1], basis_TJ[t + 2], basis_TJ[t + 3]
@@ -55,14 +58,15 @@ def _add_products(
         for i in range(size):
             s0, s1, s2, s3 = w0 * b0[i], w1 * b1[i], w2 * b2[i], w3 * b3[i]
             sum_J[i] = (((sum_J[i] + s0 * z0) + s1 * z1) + s2 * z2) + s3 * z3
-            row_J = product_JJ[i]
-            for j in range(size):
-                row_J[j] = (((row_J[j] + s0 * b0[j]) + s1 * b1[j]) + s2 * b2[j]) + s3 * b3[j]
+            at = i - i % 8
+            row_J, c0, c1, c2, c3 = product_JJ[i, at:], b0[at:], b1[at:], b2[at:], b3[at:]
+            for j in range(row_J.size):
+                row_J[j] = (((row_J[j] + s0 * c0[j]) + s1 * c1[j]) + s2 * c2[j]) + s3 * c3[j]
     for t in range(n_rows - n_rows % 4, n_rows):
         for i in range(size):
             scaled = weight_T[t] * basis_TJ[t, i]
             sum_J[i] += scaled * point_T[t]
-            for j in range(size):
+            for j in range(i, size):
                 product_JJ[i, j] += scaled * basis_TJ[t, j]
 
 
@@ -128,12 +132,12 @@ def move_counts(first: int, stop: int, key: np.uint64, prior: Prior, atoms: Atom
             continue
         state, m = new_stream(key, k), atoms.width_K[k]
         w_J, precision_J, basis_TJ = atoms.weight_KJ[k], atoms.precision_KJ[k], prior.basis_MTJ[m]
-        predict(basis_TJ, w_J, eta_T)
+        predict(prior.column_MJT[m], w_J, eta_T)
         seen = _stand_in(state, gates_of(atoms, k), eta_T, point_T, weight_T)
         gain = -_fit(basis_TJ, mean_J, precision_J, point_T, weight_T, factor_JJ, centre_J)
         if n_widths == 1 or uniform(state) < 0.5:
             _centred_draw(state, factor_JJ, new_J)
-            ellipse(state, basis_TJ, seen, point_T, weight_T, centre_J, new_J, w_J)
+            ellipse(state, prior.column_MJT[m], seen, point_T, weight_T, centre_J, new_J, w_J)
             continue
         gain -= tilted(eta_T, seen, point_T, weight_T)
         new_m = (m + 1 + int(uniform(state) * (n_widths - 1))) % n_widths
@@ -142,7 +146,7 @@ def move_counts(first: int, stop: int, key: np.uint64, prior: Prior, atoms: Atom
         _centred_draw(state, factor_JJ, new_J)
         for j in range(size):
             new_J[j] += centre_J[j]
-        predict(new_TJ, new_J, eta_T)
+        predict(prior.column_MJT[new_m], new_J, eta_T)
         gain += tilted(eta_T, seen, point_T, weight_T)
         if math.log(uniform(state)) < gain:
             atoms.width_K[k] = new_m

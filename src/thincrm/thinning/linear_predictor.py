@@ -52,7 +52,8 @@ def apply_moves(
     if augment in moves:
         gram_MJJ = np.einsum("mti,t,mtj->mij", basis_MTJ, evidence.trials, basis_MTJ, optimize=True)
     positive_KT = np.ascontiguousarray(evidence.positive.T)
-    prior = Prior(basis_MTJ, gram_MJJ, mean_J, *gamma)
+    column_MJT = np.ascontiguousarray(basis_MTJ.transpose(0, 2, 1))
+    prior = Prior(basis_MTJ, column_MJT, gram_MJJ, mean_J, *gamma)
     silent_KT = np.ascontiguousarray(evidence.silent.T)
     q_KT = np.ascontiguousarray(np.exp(evidence.log_q.T))
     atoms = Atoms(link, positive_KT, silent_KT, q_KT, weight_KJ, precision_KJ, width_K)

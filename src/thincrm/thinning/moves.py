@@ -40,7 +40,7 @@ def refresh(first: int, stop: int, key: np.uint64, prior: Prior, atoms: Atoms) -
         if seen_anywhere(atoms, k):
             continue
         state, gates = new_stream(key, k), gates_of(atoms, k)
-        predict(prior.basis_MTJ[atoms.width_K[k]], atoms.weight_KJ[k], eta_T)
+        predict(prior.column_MJT[atoms.width_K[k]], atoms.weight_KJ[k], eta_T)
         now = log_gates(eta_T, gates)
         new_m = min(int(uniform(state) * n_widths), n_widths - 1)
         for j in range(size):
@@ -48,7 +48,7 @@ def refresh(first: int, stop: int, key: np.uint64, prior: Prior, atoms: Atoms) -
             if prior.shape > 0.0:
                 new_precision_J[j] = gamma(state, prior.shape) / prior.rate
             new_J[j] = prior.mean_J[j] + normal(state) / math.sqrt(new_precision_J[j])
-        predict(prior.basis_MTJ[new_m], new_J, eta_T)
+        predict(prior.column_MJT[new_m], new_J, eta_T)
         if math.log(uniform(state)) < log_gates(eta_T, gates) - now:
             atoms.width_K[k] = new_m
             for j in range(size):
@@ -66,7 +66,7 @@ def move_width(first: int, stop: int, key: np.uint64, prior: Prior, atoms: Atoms
             continue
         gates = gates_of(atoms, k)
         for m in range(n_widths):
-            predict(prior.basis_MTJ[m], atoms.weight_KJ[k], eta_T)
+            predict(prior.column_MJT[m], atoms.weight_KJ[k], eta_T)
             log_weight_M[m] = log_gates(eta_T, gates)
         atoms.width_K[k] = pick(new_stream(key, k), log_weight_M)
 
@@ -82,8 +82,8 @@ def move_weights(first: int, stop: int, key: np.uint64, prior: Prior, atoms: Ato
         state = new_stream(key, k)
         for j in range(size):
             other_J[j] = normal(state) / math.sqrt(atoms.precision_KJ[k, j])
-        basis_TJ, w_J = prior.basis_MTJ[atoms.width_K[k]], atoms.weight_KJ[k]
-        ellipse(state, basis_TJ, gates_of(atoms, k), none_T, none_T, prior.mean_J, other_J, w_J)
+        column_JT, w_J = prior.column_MJT[atoms.width_K[k]], atoms.weight_KJ[k]
+        ellipse(state, column_JT, gates_of(atoms, k), none_T, none_T, prior.mean_J, other_J, w_J)
 
 
 @compiled

@@ -20,6 +20,7 @@ from thincrm.models.topics.usage import Usage
 from thincrm.numerics.threads import using_threads
 
 WORDS = [[0], [3, 1, 3], [2, 0, 1, 3]]
+EVEN = np.zeros(5)  # log prior of five candidates
 
 
 def exact_rates(draw, log_odds_CK, prior_C, word):
@@ -146,15 +147,17 @@ def test_bad_input_is_one_sentence():
 @pytest.mark.parametrize("burstiness", [0.0, 0.1])
 @pytest.mark.parametrize("word", WORDS)
 def test_chances_of_times_equal_enumeration(word, burstiness):
-    """p(t | w) ~ p(w | t) / p(length | t), every piece by brute force."""
-    seed, n_copies = 13, 2000
+    """p(t | w) ~ prior(t) p(w | t) / p(length | t), every piece by brute force."""
+    seed, n_copies, prior = 13, 2000, np.array([0.2, 0.5, 0.3])
     draw = random_draw(seed, burstiness=burstiness)
     words = [enumerate_topics(draw, row, word)[0] for row in draw.log_odds]
     lengths = [length_pmf(draw.usage, row, len(word))[-1] for row in draw.log_odds]
-    expected = np.divide(words, lengths)
-    found = date_topics(seed, documents_of([word] * n_copies), draw.log_odds, draw, 200).chance
-    np.testing.assert_allclose(found.sum(axis=1), 1.0)
-    assert_mean(found, expected / expected.sum(), seed)
+    copies = documents_of([word] * n_copies)
+    for prior_C, log_prior in ((np.ones(3), None), (prior, np.log(prior))):
+        expected = prior_C * np.divide(words, lengths)
+        chance = date_topics(seed, copies, draw.log_odds, draw, 200, log_prior_C=log_prior).chance
+        np.testing.assert_allclose(chance.sum(axis=1), 1.0)
+        assert_mean(chance, expected / expected.sum(), seed)
 
 
 def test_chances_of_times_are_uniform_for_empty_and_impossible_documents():
@@ -173,15 +176,21 @@ def test_shards_say_what_all_documents_say_together():
     how = Method("gibbs", 1, 8)
     for row in (None, rng.integers(0, 5, 50)):
         found = [
-            shares_of(Serial(), new_shards(documents, row, size), draw, draw.log_odds, (9, 1, 0))
+            shares_of(
+                Serial(), new_shards(documents, row, size), draw, draw.log_odds, EVEN, (9, 1, 0)
+            )
             for size in (7, 50)
         ]
         np.testing.assert_allclose(*found, rtol=1e-12)
     few, whole = (
-        dates_of(Serial(), new_shards(documents, None, size), draw, draw.log_odds, (9, 2, 0), how)
+        dates_of(
+            Serial(), new_shards(documents, None, size), draw, draw.log_odds, EVEN, (9, 2, 0), how
+        )
         for size in (7, 50)
     )
     np.testing.assert_allclose(few.chance, whole.chance, rtol=1e-12)
     np.testing.assert_array_equal(few.used.toarray(), whole.used.toarray())
-    nothing = shares_of(Serial(), new_shards(documents_of([])), draw, draw.log_odds, (9, 1, 0))
+    nothing = shares_of(
+        Serial(), new_shards(documents_of([])), draw, draw.log_odds, EVEN, (9, 1, 0)
+    )
     assert nothing.shape == (0, 20)

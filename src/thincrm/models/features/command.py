@@ -15,6 +15,7 @@ from thincrm.console.output_places import check_run_place
 from thincrm.console.stopping import end_of, resumable
 from thincrm.console.voice import Voice
 from thincrm.inference.dask_cluster import connected
+from thincrm.numerics.waiting import starting
 
 if TYPE_CHECKING:
     from thincrm.models.features.terminal import FeatureTerminal
@@ -131,7 +132,8 @@ def features(
     json: o.Json = False,
 ) -> None:
     """Find latent features that depend on a covariate, in a table with missing cells."""
-    from thincrm.models.features import fit_command as work  # noqa: PLC0415 - help is quick
+    with starting(quiet=quiet):
+        from thincrm.models.features import fit_command as work  # noqa: PLC0415 - help is quick
 
     check_run_place(out)
     how = TableColumns(

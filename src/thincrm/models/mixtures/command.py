@@ -15,6 +15,7 @@ from thincrm.console.output_places import check_run_place, file_place
 from thincrm.console.stopping import end_of, resumable
 from thincrm.console.voice import Voice
 from thincrm.inference.dask_cluster import connected
+from thincrm.numerics.waiting import starting
 
 if TYPE_CHECKING:
     from thincrm.models.mixtures.terminal import MixtureTerminal
@@ -111,7 +112,8 @@ def clusters(
     json: o.Json = False,
 ) -> None:
     """Find clusters that come and go with a covariate, in a table with missing cells."""
-    from thincrm.models.mixtures import fit_command as work  # noqa: PLC0415 - help is quick
+    with starting(quiet=quiet):
+        from thincrm.models.mixtures import fit_command as work  # noqa: PLC0415 - help is quick
 
     check_run_place(out)
     how = TableColumns(
@@ -158,7 +160,8 @@ def assign(
     json: o.Json = False,
 ) -> None:
     """Write the likeliest clusters of new rows, with probabilities and log densities."""
-    from thincrm.models.mixtures import fit_command as work  # noqa: PLC0415
+    with starting(quiet=quiet):
+        from thincrm.models.mixtures import fit_command as work  # noqa: PLC0415
 
     path = file_place(out, run, "assign.csv")
     how = TableColumns(date, tuple(covariate or ()), (), label, None, skip_bad, encoding)

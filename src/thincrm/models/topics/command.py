@@ -16,6 +16,7 @@ from thincrm.console.stopping import end_of, resumable
 from thincrm.console.voice import Voice
 from thincrm.errors import InvalidInput
 from thincrm.inference.dask_cluster import connected
+from thincrm.numerics.waiting import starting
 
 if TYPE_CHECKING:
     from thincrm.models.topics.terminal import TopicTerminal
@@ -127,7 +128,8 @@ def topics(
     json: o.Json = False,
 ) -> None:
     """Find topics that change with time, or with another covariate, in a corpus."""
-    from thincrm.models.topics import fit_command as work  # noqa: PLC0415 - help is quick
+    with starting(quiet=quiet):
+        from thincrm.models.topics import fit_command as work  # noqa: PLC0415 - help is quick
 
     check_run_place(out)
     how = DocumentColumns(

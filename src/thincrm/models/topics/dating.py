@@ -69,7 +69,8 @@ class TopicDating(TopicResults):
             Times to choose from, weighed equally; None: the distinct ones of the fit, weighed by
             its documents.
         evidence : {"both", "topics"}
-            "topics": p(t | topics) alone, all candidates weighed equally.
+            "topics": p(t | topics) alone, all candidates weighed equally (a row that stands for
+            several times of the fit as often as there are of these).
         method : {"gibbs", "particles", "cheap"}
             How the sum over the topics of a document's words is done: by Gibbs sampling of the
             topics and the time together, by particles for all times at once (noisier for long
@@ -92,8 +93,8 @@ class TopicDating(TopicResults):
         if evidence == "both":
             return self._date(X, candidates, how, engine).chance
         counts = self._counts(X, reset=False)
-        times = self._candidates(candidates)
-        chance, _ = self.chances_by_topics(tokens(counts), times, how, engine)
+        times, log_even = self._candidates(candidates)
+        chance, _ = self.chances_by_topics(tokens(counts), times, log_even, how, engine)
         return pd.DataFrame(chance, columns=self.covariates_.labels(times), index=_index(X))
 
     def date_documents(
@@ -119,7 +120,7 @@ class TopicDating(TopicResults):
         how: Method,
         engine: Engine | None = None,
     ) -> DatedDocuments:
-        counts, times = self._counts(X, reset=False), self._candidates(candidates)
+        counts, (times, log_even) = self._counts(X, reset=False), self._candidates(candidates)
         if self._dater is None:
             self._dater = Dater(cast("TopicModel", self))
         learned = self._dater.learned(how)
@@ -127,8 +128,9 @@ class TopicDating(TopicResults):
         if candidates is None:
             log_prior = np.log(self.covariates_.trials)
         words_DC = learned.words.log_evidence(counts, times)
-        chance_DC, topics = self.chances_by_topics(tokens(counts), times, how, engine)
-        chance = weigh(learned.weights, log_prior, log_topic_evidence(chance_DC), words_DC)
+        chance_DC, topics = self.chances_by_topics(tokens(counts), times, log_even, how, engine)
+        topics_DC = log_topic_evidence(chance_DC, log_even)
+        chance = weigh(learned.weights, log_prior, topics_DC, words_DC)
         labels = self.covariates_.labels(times)
         return DatedDocuments(
             pd.DataFrame(chance, columns=labels, index=_index(X)),
@@ -140,11 +142,20 @@ class TopicDating(TopicResults):
             self._tables.vocabulary,
         )
 
-    def _candidates(self, candidates: CovariateLike | None) -> Float:
-        return self.covariates_.rows if candidates is None else self._encode(candidates, None)
+    def _candidates(self, candidates: CovariateLike | None) -> tuple[Float, Float]:
+        """Return the times to choose from, and their log weights: a distinct time has 1."""
+        if candidates is None:
+            return self.covariates_.rows, np.log(self.covariates_.n_values())
+        times = self._encode(candidates, None)
+        return times, np.zeros(len(times))
 
     def chances_by_topics(
-        self, documents: Tokens, times: Float, how: Method, engine: Engine | None = None
+        self,
+        documents: Tokens,
+        times: Float,
+        log_prior_C: Float,
+        how: Method,
+        engine: Engine | None = None,
     ) -> tuple[Float, list[TopicEvidence]]:
         """Return the (D, C) chances of times by topics; with Gibbs, what draws' topics say too."""
         engine = self._engine(None) if engine is None else engine
@@ -152,13 +163,13 @@ class TopicDating(TopicResults):
         with engine.running():
             for i, (draw, match) in enumerate(self._tables.spread_out(how.n_draws)):
                 odds, address = self._log_odds(draw, times), (self.seed_, _DATES, i)
-                dated = dates_of(engine, shards, draw, odds, address, how)
+                dated = dates_of(engine, shards, draw, odds, log_prior_C, address, how)
                 found.append(dated.chance)
                 if how.name == "gibbs":
                     topics.append(TopicEvidence.of(dated, odds, match))
         if how.name == "gibbs":
             return np.mean(found, axis=0), topics
-        return time_distribution(np.stack(found), np.zeros(len(times))), topics
+        return time_distribution(np.stack(found), log_prior_C), topics
 
 
 def _index(X: Documents) -> pd.Index | None:

@@ -39,7 +39,7 @@ class TopicPredictions(TopicDating):
         """
         check_is_fitted(self)
         counts = self._counts(X, reset=False)
-        rows, place = self.covariates_.rows, None
+        rows, log_prior, place = self.covariates_.rows, np.log(self.covariates_.n_values()), None
         if t is not None:
             encoded = self._encode(t, counts.shape[0])
             rows, place = np.unique(encoded, axis=0, return_inverse=True)
@@ -49,7 +49,8 @@ class TopicPredictions(TopicDating):
         with engine.running():
             for i, (draw, found) in enumerate(self._tables.spread_out(5)):
                 address = self.seed_, _TRANSFORM, i
-                usage = shares_of(engine, shards, draw, self._log_odds(draw, rows), address)
+                log_odds = self._log_odds(draw, rows)
+                usage = shares_of(engine, shards, draw, log_odds, log_prior, address)
                 share[:, found >= 0] += usage[:, found[found >= 0]]
         return np.asarray(share / np.maximum(share.sum(axis=1, keepdims=True), 1e-300))
 

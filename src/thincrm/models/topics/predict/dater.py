@@ -77,7 +77,8 @@ class Dater:
         if not self._fits:
             return _USUAL_VARIANCE, USUAL if varies else Weights(0.0, USUAL.words)
         rows = self._model.covariates_.rows
-        topics_DT = np.concatenate([_topics(fit, rows, how) for fit in self._fits])
+        log_even = np.log(self._model.covariates_.n_values())
+        topics_DT = np.concatenate([_topics(fit, rows, log_even, how) for fit in self._fits])
         sizes = [fit.row.size for fit in self._fits]
         log_prior_DT = np.repeat([fit.log_prior for fit in self._fits], sizes, axis=0)
         row_D = np.concatenate([fit.row for fit in self._fits])
@@ -90,9 +91,9 @@ class Dater:
         return variance, weights
 
 
-def _topics(fit: SecondFit, rows: Float, how: Method) -> Float:
+def _topics(fit: SecondFit, rows: Float, log_even_T: Float, how: Method) -> Float:
     """Return the (H, T) evidence of topics for the documents held out."""
     if fit.model is None:
         return np.zeros((fit.row.size, len(rows)))
-    chance, _ = fit.model.chances_by_topics(tokens(fit.counts), rows, how)
-    return log_topic_evidence(chance)
+    chance, _ = fit.model.chances_by_topics(tokens(fit.counts), rows, log_even_T, how)
+    return log_topic_evidence(chance, log_even_T)

@@ -26,9 +26,10 @@ USUAL = Weights(0.2, 1.0)  # where too few documents say something else
 _FIRMNESS = Weights(2.0, 1.0)  # 1 / standard deviation of the weights around the usual ones
 
 
-def log_topic_evidence(chance_DC: Float) -> Float:
-    """Return log(0.99 p(t | topics) + 0.01 / C): a sampled zero is not certain."""
-    return np.asarray(np.log((1.0 - _ANY) * chance_DC + _ANY / chance_DC.shape[1]))
+def log_topic_evidence(chance_DC: Float, log_prior_C: Float) -> Float:
+    """Return log(0.99 p(t | topics) / prior(t) + 0.01): a sampled zero is not certain."""
+    chance_C = softmax(log_prior_C)
+    return np.asarray(np.log((1.0 - _ANY) * chance_DC / chance_C + _ANY))
 
 
 def weigh(weights: Weights, log_prior_C: Float, topics_DC: Float, words_DC: Float) -> Float:

@@ -154,8 +154,9 @@ def date_topics(
     draw: TopicDraw,
     n_sweeps: int = 100,
     items_D: Int | None = None,
+    log_prior_C: ArrayLike | None = None,
 ) -> DatedTopics:
-    """Date documents by their topics; the candidates are equally likely before.
+    """Date documents by their topics.
 
     Gibbs on (z, t): the topics of a document's tokens given its time, then its time given the set
     of topics it uses, gates and usages integrated out of both. The later three quarters of
@@ -168,7 +169,9 @@ def date_topics(
     documents = known_tokens(documents, draw.theta, mean_words(usage, log_odds_CK))
     length, place_D = np.unique(np.diff(documents.start), return_inverse=True)
     log_length_DC = log_length(usage, log_odds_CK, length)[place_D]
-    log_prior_DC = np.where(np.isneginf(log_length_DC), -np.inf, -log_length_DC)
+    n_rows = len(log_odds_CK)
+    log_prior_C = check_log_prior(np.zeros(n_rows) if log_prior_C is None else log_prior_C, n_rows)
+    log_prior_DC = np.where(np.isneginf(log_length_DC), -np.inf, log_prior_C - log_length_DC)
     items_D = np.arange(documents.n_documents) if items_D is None else items_D
     found = undated(as_generator(rng), documents, items_D, log_odds_CK, draw, log_prior_DC)
     shape = (documents.n_documents, log_odds_CK.shape[1])

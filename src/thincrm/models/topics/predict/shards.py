@@ -40,6 +40,7 @@ class _Asked(NamedTuple):
 
     draw: TopicDraw
     log_odds: Float  # C x K
+    log_prior: Float  # C
     address: tuple[int, ...]
     how: Method | None = None
 
@@ -62,10 +63,11 @@ def shares_of(
     shards: list[NewDocuments],
     draw: TopicDraw,
     log_odds_CK: Float,
+    log_prior_C: Float,
     address: tuple[int, ...],
 ) -> Float:
     """Return the (D, K) shares of a draw's topics (`infer_usage`)."""
-    asked = _Asked(_globals_of(draw), log_odds_CK, address)
+    asked = _Asked(_globals_of(draw), log_odds_CK, log_prior_C, address)
     _, parts = engine.map(_infer, shards, [None] * len(shards), asked)
     return np.concatenate(parts)
 
@@ -75,11 +77,12 @@ def dates_of(
     shards: list[NewDocuments],
     draw: TopicDraw,
     log_odds_CK: Float,
+    log_prior_C: Float,
     address: tuple[int, ...],
     how: Method,
 ) -> DatedTopics:
     """Return what a draw's topics say of the dates: log-likelihoods, unless by Gibbs sampling."""
-    asked = _Asked(_globals_of(draw), log_odds_CK, address, how)
+    asked = _Asked(_globals_of(draw), log_odds_CK, log_prior_C, address, how)
     _, parts = engine.map(_date, shards, [None] * len(shards), asked)
     chance, used = zip(*parts, strict=True)
     return DatedTopics(np.concatenate(chance), sparse.csr_array(sparse.vstack(used, format="csr")))
@@ -94,22 +97,25 @@ def _globals_of(draw: TopicDraw) -> TopicDraw:
 def _infer(shard: NewDocuments, _: None, asked: _Asked) -> tuple[None, Float]:
     rng, known = sweep_generator(*asked.address), shard.row is not None
     log_odds = asked.log_odds if shard.row is None else asked.log_odds[shard.row]
+    log_prior = None if known else asked.log_prior
     items = document_items(shard.tokens)
     with one_blas_thread():
         return None, infer_usage(
-            rng, shard.tokens, log_odds, asked.draw, known=known, items_D=items
-        )
+            rng, shard.tokens, log_odds, asked.draw, known=known, log_prior_C=log_prior,
+            items_D=items,
+        )  # fmt: skip
 
 
 def _date(shard: NewDocuments, _: None, asked: _Asked) -> tuple[None, DatedTopics]:
-    rng, (tokens, _row), (draw, log_odds, _address, how) = (
-        sweep_generator(*asked.address), shard, asked,
-    )  # fmt: skip
+    rng, (tokens, _row), how = sweep_generator(*asked.address), shard, asked.how
+    draw, log_odds = asked.draw, asked.log_odds
     assert how is not None
     with one_blas_thread():
         if how.name == "gibbs":
             items = document_items(tokens)
-            return None, date_topics(rng, tokens, log_odds, draw, how.n_steps, items)
+            return None, date_topics(
+                rng, tokens, log_odds, draw, how.n_steps, items, asked.log_prior
+            )
         if how.name == "cheap":
             value = cheap_log_score(tokens, log_odds, draw)
         else:
