@@ -55,13 +55,14 @@ class Consensus:
         self.place: Int = np.full((len(draws), n_topics), -1)
         self.told: Int = self.place.copy()
         self.share: Float = np.zeros((len(draws), n_topics))
-        words_PK = told.words(chains)
+        self._draws, self._chains = draws, chains
+        self._words_PK: Float = told.words(chains)
         for c, chain in enumerate(chains):
             place_K = np.where(self.found[c], told.place[c], -1)
             for b, match in zip(chain.draws, chain.matches, strict=True):
                 here_K = np.where(place_K >= 0, match[place_K], -1)
                 there = np.flatnonzero(here_K >= 0)
-                near = nearness(words_PK[:, there], draws[b], here_K[there])
+                near = nearness(self._words_PK[:, there], draws[b], here_K[there])
                 there = there[near > similarity]
                 self.place[b, there] = self.told[b, there] = here_K[there]
                 self.share[b, there] = draws[b].shares[here_K[there]]
@@ -74,6 +75,24 @@ class Consensus:
     def present(self) -> Bool:
         """Tell of each (B, K) draw and topic whether the draw has it."""
         return self.place >= 0
+
+    def instead(self) -> Int:
+        """Return (B, K): which topic a draw has instead of a firm one that its chain lacks.
+
+        The topic that most of the firm one's words are in: argmax_l sum_p m_pk n_pl / n_p, m_pk of
+        the firm one's tokens and n_pl of a draw's being of word p. -1: there is no need of it.
+        """
+        place_BK, firm_K = np.full(self.place.shape, -1), self.firm()
+        for c, chain in enumerate(self._chains):
+            lacking = np.flatnonzero(firm_K & ~self.found[c])
+            for b in chain.draws if lacking.size else ():
+                held = self._draws[b].words.tocsr()
+                share_P = 1.0 / np.maximum(np.asarray(held.sum(axis=1)).reshape(-1), 1)
+                words_PK = self._words_PK[:, lacking] * share_P[:, None]
+                common_LK = held.T @ words_PK
+                found_K = common_LK.max(axis=0) > 0.0
+                place_BK[b, lacking] = np.where(found_K, common_LK.argmax(axis=0), -1)
+        return place_BK
 
     def firm(self, chains: float = CHAINS) -> Bool:
         """Tell of each topic whether enough chains have it; of one chain, enough draws."""
