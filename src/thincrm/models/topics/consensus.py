@@ -14,7 +14,7 @@ from thincrm.models.topics.chain_topics import (
     SIMILARITY,
     ChainTopics,
     Told,
-    nearness,
+    WordsHeld,
 )
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.numerics.arrays import Bool, Float, Int
@@ -56,13 +56,13 @@ class Consensus:
         self.told: Int = self.place.copy()
         self.share: Float = np.zeros((len(draws), n_topics))
         self._draws, self._chains = draws, chains
-        self._words_PK: Float = told.words(chains)
+        self._held = WordsHeld.of(told.words(chains))
         for c, chain in enumerate(chains):
             place_K = np.where(self.found[c], told.place[c], -1)
             for b, match in zip(chain.draws, chain.matches, strict=True):
                 here_K = np.where(place_K >= 0, match[place_K], -1)
                 there = np.flatnonzero(here_K >= 0)
-                near = nearness(self._words_PK[:, there], draws[b], here_K[there])
+                near = self._held.nearness(there, draws[b], here_K[there])
                 there = there[near > similarity]
                 self.place[b, there] = self.told[b, there] = here_K[there]
                 self.share[b, there] = draws[b].shares[here_K[there]]
@@ -88,7 +88,7 @@ class Consensus:
             for b in chain.draws if lacking.size else ():
                 held = self._draws[b].words.tocsr()
                 share_P = 1.0 / np.maximum(np.asarray(held.sum(axis=1)).reshape(-1), 1)
-                words_PK = self._words_PK[:, lacking] * share_P[:, None]
+                words_PK = self._held.words[:, lacking] * share_P[:, None]
                 common_LK = held.T @ words_PK
                 found_K = common_LK.max(axis=0) > 0.0
                 place_BK[b, lacking] = np.where(found_K, common_LK.argmax(axis=0), -1)

@@ -140,13 +140,27 @@ class TopicTables:
 
     @cached_property
     def mean_theta(self) -> Float:
-        """Return the (P, K) topics, averaged over the draws that have them."""
-        mean_PK = np.zeros((len(self.vocabulary), self.n_topics))
+        """Return the (P, K) topics, averaged over the draws that have them.
+
+        Given its words a draw's topic is (a + n_kp) / (P a + n_k) on average.
+        """
+
+        def weight(draw: TopicDraw) -> Float:
+            return np.asarray(1.0 / (draw.tokens + draw.concentration * len(self.vocabulary)))
+
+        floor_BK = self.aligned(lambda draw: draw.concentration * weight(draw))
+        return np.asarray(self._mean_words(weight) + np.nanmean(floor_BK, axis=0))
+
+    def _mean_words(self, weight: Callable[[TopicDraw], Float]) -> Float:
+        """Return the (P, K) words of topics times a draw's (K,) weights, on average of draws."""
+        sum_PK = np.zeros((len(self.vocabulary), self.n_topics))
         seen_K = np.zeros(self.n_topics)
         for draw, found in zip(self.draws, self.found, strict=True):
-            mean_PK[:, found >= 0] += draw.theta[:, found[found >= 0]]
-            seen_K += found >= 0
-        return np.asarray(mean_PK / seen_K)
+            there = np.flatnonzero(found >= 0)
+            held = draw.words[:, found[there]].tocoo()
+            sum_PK[held.row, there[held.col]] += held.data * weight(draw)[found[there]][held.col]
+            seen_K[there] += 1.0
+        return sum_PK / seen_K
 
     def top_words(self, n_words: int, common_P: Float | None = None) -> Int:
         """Return the (W, K) places of each topic's likeliest words, or its most relevant ones.
@@ -214,12 +228,7 @@ class TopicTables:
 
     def word_tokens(self) -> Float:
         """Return (P, K): the tokens of each word in each topic, over the draws that have it."""
-        sum_PK = np.zeros((len(self.vocabulary), self.n_topics))
-        seen_K = np.zeros(self.n_topics)
-        for draw, found in zip(self.draws, self.found, strict=True):
-            sum_PK[:, found >= 0] += draw.words[:, found[found >= 0]]  # type: ignore[call-overload]
-            seen_K += found >= 0
-        return sum_PK / seen_K
+        return self._mean_words(lambda draw: np.ones(draw.words.shape[1]))
 
     def activation(self, rows: Float, level: float, log_odds: LogOdds) -> pd.DataFrame:
         """Return activations and shares of words at covariate rows, with bands."""
