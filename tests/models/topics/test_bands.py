@@ -44,6 +44,18 @@ def test_few_draws_count_as_independent_ones():
     np.testing.assert_array_equal(upper, values_BQK.max(axis=0))
 
 
+def test_bands_are_quantiles_of_what_is_there():
+    """Chains so short that their draws count as independent; a draw may lack a topic."""
+    rng = np.random.default_rng(4)
+    values, chain = rng.normal(size=(31, 5, 4)), np.arange(31) // 7
+    values[np.broadcast_to(rng.random((31, 1, 4)) < 0.3, values.shape)] = np.nan
+    values[1:, :, 0] = np.nan
+    values[0, :, 0] = 1.5
+    ends = np.nanquantile(values, [0.1, 0.9], axis=0, method="weibull")
+    np.testing.assert_allclose(np.stack(band(values, chain, 0.8)), ends, atol=1e-12)
+    assert np.isnan(band(np.full((3, 1, 1), np.nan), np.zeros(3, int), 0.9)).all()
+
+
 @pytest.mark.parametrize("phi", [0.0, 0.5, 0.95])
 def test_ends_stand_where_those_of_fewer_independent_draws_would(phi):
     """A topic that one of the chains lacks has the draws of the others."""

@@ -33,6 +33,8 @@ def band(values_BQK: Float, chain_B: Int, level: float) -> tuple[Float, Float]:
 def _ends(values_BQ: Float, chain_B: Int, tail: float) -> Float:
     """Return the (2, Q) ends of one topic's bands."""
     there = ~np.isnan(values_BQ).any(axis=1)
+    if not there.any():
+        return np.full((2, values_BQ.shape[1]), np.nan)
     drawn = values_BQ[there]
     n_Q = np.maximum(_worth(drawn, chain_B[there], tail), 2.0)
     share_Q = np.maximum((tail * (n_Q + 1.0) - 1.0) / (n_Q - 1.0), 0.0)
