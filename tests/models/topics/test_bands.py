@@ -83,18 +83,22 @@ def test_bands_of_slow_chains_hold_what_they_say(phi):
     assert 0.89 < held < 0.93
 
 
-def lacking():
-    """Return draws of four chains; the last has topics 0 and 1 as one, column 0."""
+def lacking(times):
+    """Return draws of four chains; the last has topic 0 and `times` topic 1 as one, column 0."""
     words_of = np.array([[20, 10, 5, 0, 0, 0], [0, 0, 4, 20, 8, 0], [3, 0, 0, 0, 9, 25]])
-    both = np.array([words_of[0] + 3 * words_of[1], words_of[0], words_of[2]])
+    both = np.array([words_of[0] + times * words_of[1], words_of[0], words_of[2]])
     draws = [made_up([0, 1, 2], 10 * c + i, c, i, words_of=words_of)
              for c in range(3) for i in range(4)]  # fmt: skip
     return draws + [made_up([0, 2], 40 + i, 3, i, words_of=both) for i in range(4)]
 
 
-def test_bands_have_what_a_chain_makes_of_a_topic_it_lacks():
-    """The chain's own topic that has most of its words; means are of the chains that have it."""
-    draws = lacking()
+@pytest.mark.parametrize(("times", "akin"), [(2, True), (6, False)])
+def test_bands_have_what_a_chain_makes_of_a_topic_it_lacks(times, akin):
+    """The chain's own topic that has most of its words, unless these are few of that one's.
+
+    Means are of the chains that have it.
+    """
+    draws = lacking(times)
     tables = TopicTables(draws, VOCABULARY, covariates(YEARS))
     curves = tables.activation(tables.known.rows, 0.8, lambda draw, _: draw.log_odds)
     consensus = tables.consensus(0.7)
@@ -107,7 +111,11 @@ def test_bands_have_what_a_chain_makes_of_a_topic_it_lacks():
             words = draw.words.toarray()
             share = [sum(held_P[p] * words[p, j] / max(words[p].sum(), 1) for p in range(6))
                      for j in range(2)]  # fmt: skip
-            has.append((draw, int(np.argmax(share))))
+            best = words[:, int(np.argmax(share))]
+            near = held_P @ best / np.sqrt((held_P @ held_P) * (best @ best))
+            assert (near > 0.35) == akin
+            if akin:
+                has.append((draw, int(np.argmax(share))))
         assert all(at[k] == -1 for at in tables.found[12:])
         open_BT = np.array([expit(draw.log_odds[:, j]) for draw, j in has])
         mine = curves[curves["topic"] == k]

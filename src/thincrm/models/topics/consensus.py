@@ -21,6 +21,8 @@ from thincrm.numerics.arrays import Bool, Float, Int
 
 __all__ = ["Consensus"]
 
+_AKIN = SIMILARITY / 2.0  # cosine of the words of a topic and of what a chain has instead
+
 
 class Consensus:
     """The told topics, looked for in every chain and draw.
@@ -80,7 +82,8 @@ class Consensus:
         """Return (B, K): which topic a draw has instead of a firm one that its chain lacks.
 
         The topic that most of the firm one's words are in: argmax_l sum_p m_pk n_pl / n_p, m_pk of
-        the firm one's tokens and n_pl of a draw's being of word p. -1: there is no need of it.
+        the firm one's tokens and n_pl of a draw's being of word p. -1: there is no need of it, or
+        that topic is another matter, with words of cosine below half of what makes topics one.
         """
         place_BK, firm_K = np.full(self.place.shape, -1), self.firm()
         for c, chain in enumerate(self._chains):
@@ -89,9 +92,9 @@ class Consensus:
                 held = self._draws[b].words.tocsr()
                 share_P = 1.0 / np.maximum(np.asarray(held.sum(axis=1)).reshape(-1), 1)
                 words_PK = self._held.words[:, lacking] * share_P[:, None]
-                common_LK = held.T @ words_PK
-                found_K = common_LK.max(axis=0) > 0.0
-                place_BK[b, lacking] = np.where(found_K, common_LK.argmax(axis=0), -1)
+                place_K = (held.T @ words_PK).argmax(axis=0)
+                near_K = self._held.nearness(lacking, self._draws[b], place_K)
+                place_BK[b, lacking] = np.where(near_K > _AKIN, place_K, -1)
         return place_BK
 
     def firm(self, chains: float = CHAINS) -> Bool:
