@@ -32,6 +32,6 @@ def judge_topics(plain: Verdict, consensus: Consensus) -> Verdict:
         return Verdict(Sentence(plain, f" They agree {found}."), rhat=plain.rhat, worth=plain.worth)
     rest = f"; the draws are worth only {plain.worth:.0f} independent ones."
     if plain.doubt:
-        rest = f". Other topics differ from chain to chain, as do numbers such as {plain.doubt}."
+        rest = f". They differ in other topics, and in numbers: most in {plain.doubt}."
     sentence = f"The {n_chains} chains agree {found}{rest}"
     return Verdict(sentence, True, enough=True, rhat=plain.rhat, worth=plain.worth)
