@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from thincrm.errors import InvalidInput
-from thincrm.inference.convergence import bulk_ess, rank_rhat, shown_rhat, tail_ess
+from thincrm.inference.convergence import bulk_ess, ends_ess, rank_rhat, shown_rhat, tail_ess
 
 
 def autoregression(seed, n_chains, n_draws, phi):
@@ -150,3 +150,11 @@ def test_rhat_of_chains_that_stand_still_is_no_long_number():
     still = np.repeat([[1.0], [2.0]], 20, axis=1)
     assert shown_rhat(rank_rhat(still)) == "over 100"
     assert shown_rhat(1.0499) == "1.05"
+
+
+def test_many_quantities_at_once_are_each_worth_what_they_are_alone():
+    drawn = [changed(autoregression(i, 3, 41, 0.3 * i), KINDS[i % 5]) for i in range(4)]
+    drawn.append(np.full((3, 41), 2.0))
+    alone = [tail_ess(draws_CS) for draws_CS in drawn]
+    np.testing.assert_allclose(ends_ess(np.stack(drawn, axis=2), 0.05), alone, rtol=1e-10)
+    assert not np.allclose(ends_ess(np.stack(drawn, axis=2), 0.25)[:4], alone[:4])

@@ -10,7 +10,6 @@ from thincrm.errors import InvalidInput
 from thincrm.models.features.model import FeatureModel
 from thincrm.models.topics import ldavis
 from thincrm.models.topics.model import TopicModel
-from thincrm.models.topics.tables import _band
 from thincrm.thinning import Always
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -58,13 +57,6 @@ def test_documents_are_shared_out_among_topics(fitted):
     counted = last.documents.toarray()[:, np.argsort(-last.tokens, kind="stable")]
     expected = counted / counted.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(one.document_shares().toarray(), expected)
-
-
-def test_bands_are_quantiles_of_what_is_there():
-    rng = np.random.default_rng(0)
-    values = rng.random((25, 4, 6))
-    values[rng.random(values.shape) < 0.4] = np.nan
-    np.testing.assert_allclose(_band(values, 0.8), np.nanquantile(values, [0.1, 0.9], axis=0))
 
 
 def test_kept_activations_are_those_of_the_same_times(fitted):

@@ -16,7 +16,7 @@ from scipy.stats import rankdata
 from thincrm.errors import InvalidInput
 from thincrm.numerics.arrays import ArrayLike, Float
 
-__all__ = ["FEWEST_DRAWS", "bulk_ess", "rank_rhat", "shown_rhat", "tail_ess"]
+__all__ = ["FEWEST_DRAWS", "bulk_ess", "ends_ess", "rank_rhat", "shown_rhat", "tail_ess"]
 
 FEWEST_DRAWS = 8  # of a chain: halves of four, the least that has a lag to look at
 
@@ -38,7 +38,9 @@ def rank_rhat(draws_CS: ArrayLike) -> float:
 def bulk_ess(draws_CS: ArrayLike) -> float:
     """Return how many independent draws the draws are worth for the middle of the distribution."""
     draws = _checked(draws_CS)
-    return _ess(_normal_scores(_halves(draws))) if draws.shape[1] > 1 else np.nan
+    if draws.shape[1] < 2:
+        return np.nan
+    return float(_ess(_normal_scores(_halves(draws))[..., None])[0])
 
 
 def tail_ess(draws_CS: ArrayLike) -> float:
@@ -46,8 +48,14 @@ def tail_ess(draws_CS: ArrayLike) -> float:
     draws = _checked(draws_CS)
     if draws.shape[1] < 2:
         return np.nan
-    cuts = np.quantile(draws, [0.05, 0.95])
-    return min(_ess(_halves((draws <= cut).astype(float))) for cut in cuts)
+    return float(ends_ess(draws[..., None], 0.05)[0])
+
+
+def ends_ess(draws_CSQ: Float, tail: float) -> Float:
+    """Return `tail_ess` of Q quantities at once, of the quantiles `tail` and 1 - `tail`."""
+    ends_2Q = np.quantile(draws_CSQ, [tail, 1.0 - tail], axis=(0, 1))
+    lower, upper = (_ess(_halves((draws_CSQ <= end_Q).astype(float))) for end_Q in ends_2Q)
+    return np.minimum(lower, upper)
 
 
 def _checked(draws_CS: ArrayLike) -> Float:
@@ -81,32 +89,33 @@ def _rhat(z_CS: Float) -> float:
     return float(np.sqrt((n_draws - 1) / n_draws + between / within))
 
 
-def _ess(z_CS: Float) -> float:
+def _ess(z_CSQ: Float) -> Float:
     """Return C S / tau, with tau cut by Geyer's initial monotone sequence of pairs of lags."""
-    n_draws = z_CS.shape[1]
+    n_chains, n_draws, n_quantities = z_CSQ.shape
+    size = n_chains * n_draws
     if n_draws < FEWEST_DRAWS // 2:
-        return float("nan")
-    if np.ptp(z_CS) == 0.0:
-        return float(z_CS.size)
-    covariance_S = _autocovariance(z_CS).mean(axis=0)
-    within = covariance_S[0] * n_draws / (n_draws - 1)
-    total = covariance_S[0] + z_CS.mean(axis=1).var(ddof=1)
-    rho_S = 1.0 - (within - covariance_S) / total
-    rho_S[0] = 1.0
+        return np.full(n_quantities, np.nan)
+    still_Q = np.ptp(z_CSQ, axis=(0, 1)) == 0.0
+    covariance_SQ = _autocovariance(z_CSQ).mean(axis=0)
+    within = covariance_SQ[0] * n_draws / (n_draws - 1)
+    total = covariance_SQ[0] + z_CSQ.mean(axis=1).var(axis=0, ddof=1)
+    rho_SQ = 1.0 - (within - covariance_SQ) / np.where(still_Q, 1.0, total)
+    rho_SQ[0] = 1.0
     n_pairs = (n_draws - 3) // 2 + 1
-    even, odd = rho_S[: 2 * n_pairs : 2], rho_S[1 : 2 * n_pairs : 2]
-    pair = even + odd
-    shut = np.flatnonzero(pair <= 0.0)
-    last = int(shut[0]) if shut.size else n_pairs - 1
-    tau = -1.0 + 2.0 * np.minimum.accumulate(pair[:last]).sum() + max(even[last], 0.0)
-    return float(z_CS.size / max(tau, 1.0 / np.log10(z_CS.size)))
+    even, odd = rho_SQ[: 2 * n_pairs : 2], rho_SQ[1 : 2 * n_pairs : 2]
+    shut = even + odd <= 0.0
+    last_Q = np.where(shut.any(axis=0), shut.argmax(axis=0), n_pairs - 1)
+    before = np.arange(n_pairs)[:, None] < last_Q
+    whole = np.where(before, np.minimum.accumulate(even + odd), 0.0).sum(axis=0)
+    tau = -1.0 + 2.0 * whole + np.maximum(even[last_Q, np.arange(n_quantities)], 0.0)
+    return np.where(still_Q, float(size), size / np.maximum(tau, 1.0 / np.log10(size)))
 
 
-def _autocovariance(z_CS: Float) -> Float:
-    """Return the (C, S) autocovariances at every lag, over S."""
-    n_draws = z_CS.shape[1]
+def _autocovariance(z_CSQ: Float) -> Float:
+    """Return the (C, S, Q) autocovariances at every lag, over S."""
+    n_draws = z_CSQ.shape[1]
     size = next_fast_len(2 * n_draws, real=True)
-    spectrum = np.abs(rfft(z_CS - z_CS.mean(axis=1, keepdims=True), size, axis=1)) ** 2
+    spectrum = np.abs(rfft(z_CSQ - z_CSQ.mean(axis=1, keepdims=True), size, axis=1)) ** 2
     return np.asarray(irfft(spectrum, size, axis=1)[:, :n_draws] / n_draws)
 
 

@@ -260,9 +260,10 @@ def _unsettled(aside: pd.DataFrame, limit: float) -> str:
     if aside.empty or not aside["rhat"].max() > limit:
         return "."
     worst, rhat = str(aside["rhat"].idxmax()), float(aside["rhat"].max())
+    unread = "features" if "feature" in worst else "that"
     return (
-        f". That is of fills and curves: {said(worst)} has not settled (R-hat {shown_rhat(rhat)}), "
-        f"so do not read {'features' if 'feature' in worst else 'that'}."
+        f". This is about fills and curves; {said(worst)} has not settled "
+        f"(R-hat {shown_rhat(rhat)}), so do not read {unread}."
     )
 
 

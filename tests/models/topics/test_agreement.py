@@ -31,8 +31,8 @@ def test_a_yes_says_what_share_of_the_words_the_chains_agree_on():
     assert found.ok
     assert found.enough
     assert found == (
-        f"The 4 chains agree on 3 topics, which hold {held:.0%} of the words; they differ in "
-        "others, and in numbers such as the log joint (R-hat 2.00): bands include that."
+        f"The 4 chains agree on 3 topics, which hold {held:.0%} of the words. They differ in other "
+        "topics, and in numbers: most in the log joint (R-hat 2.00)."
     )
     assert (found.rhat, found.worth) == (2.0, 5)
 

@@ -10,7 +10,6 @@ from thincrm.errors import InvalidInput, InvalidType
 from thincrm.levy import BetaProcess, GammaProcess
 from thincrm.models.topics.factors import GammaNegativeBinomialFactor, PoissonFactor
 from thincrm.models.topics.model import TopicModel
-from thincrm.models.topics.tables import _band
 from thincrm.thinning import Always, ProbitRVM
 
 SETTINGS = {"max_topics": 12, "n_sweeps": 90, "n_draws": 12, "random_state": 3, "quiet": True}
@@ -235,17 +234,6 @@ def test_curves_kept_with_a_draw_are_those_the_thinning_function_gives(fitted):
     draw = fitted.draws_[-1]
     direct = fitted.thinning_.log_odds(draw.x, fitted.prepared_, fitted.covariates_.labels(rows))
     np.testing.assert_allclose(fitted._log_odds(draw, rows), direct, rtol=1e-9, atol=1e-12)
-
-
-def test_bands_are_quantiles_of_what_is_there():
-    rng = np.random.default_rng(4)
-    values = rng.normal(size=(31, 5, 4))
-    values[rng.random(values.shape) < 0.3] = np.nan
-    values[1:, 0, 0] = np.nan
-    values[0, 0, 0] = 1.5
-    band = np.stack(_band(values, 0.8))
-    np.testing.assert_allclose(band, np.nanquantile(values, [0.1, 0.9], axis=0), atol=1e-12)
-    assert np.isnan(_band(np.full((3, 1), np.nan), 0.9)).all()
 
 
 def test_a_corpus_has_four_chains_or_fewer_where_one_takes_long(tmp_path, monkeypatch):

@@ -30,8 +30,8 @@ def judge_topics(plain: Verdict, consensus: Consensus) -> Verdict:
     found = f"on {firm.sum()} topics, which hold {held:.0%} of the words"
     if held < ENOUGH:
         return Verdict(Sentence(plain, f" They agree {found}."), rhat=plain.rhat, worth=plain.worth)
-    rest = f"the draws are worth only {plain.worth:.0f} independent ones"
+    rest = f"; the draws are worth only {plain.worth:.0f} independent ones."
     if plain.doubt:
-        rest = f"they differ in others, and in numbers such as {plain.doubt}: bands include that"
-    sentence = f"The {n_chains} chains agree {found}; {rest}."
+        rest = f". They differ in other topics, and in numbers: most in {plain.doubt}."
+    sentence = f"The {n_chains} chains agree {found}{rest}"
     return Verdict(sentence, True, enough=True, rhat=plain.rhat, worth=plain.worth)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from thincrm.models.topics.documents_kept import with_documents
-from thincrm.models.topics.draw import TopicDraw, match_topics
+from thincrm.models.topics.draw import TopicDraw, TopicRoots, match_topics
 from thincrm.numerics.arrays import Bool, Float, Int
 
 __all__ = [
@@ -19,14 +19,34 @@ __all__ = [
     "SIMILARITY",
     "ChainTopics",
     "Told",
+    "WordsHeld",
     "chains_of",
-    "nearness",
     "told_topics",
 ]
 
 SIMILARITY = 0.7  # cosine of the words of topics that are one
 CHAINS = 0.75  # share of chains that a firm topic is found in; of draws, where there is one chain
 DRAWS = 0.5  # share of a chain's draws that have a topic, if the chain has it
+
+
+class WordsHeld(NamedTuple):
+    """The words that K topics hold, to look for them in draws."""
+
+    words: Float  # P x K
+    length: Float  # K
+
+    @classmethod
+    def of(cls, words_PK: Float) -> Self:
+        """Return them with their lengths as vectors."""
+        return cls(words_PK, np.sqrt((words_PK**2).sum(axis=0)))
+
+    def nearness(self, topic_J: Int, draw: TopicDraw, place_J: Int) -> Float:
+        """Return the (J,) cosines of some topics' words and of those that a draw's hold."""
+        held = draw.words[:, place_J].tocoo()
+        count = held.data.astype(float)
+        dot_J = np.bincount(held.col, count * self.words[held.row, topic_J[held.col]], place_J.size)
+        length_J = np.sqrt(np.bincount(held.col, count**2, place_J.size)) * self.length[topic_J]
+        return np.asarray(dot_J / np.maximum(length_J, 1e-150))
 
 
 class ChainTopics(NamedTuple):
@@ -48,7 +68,8 @@ class ChainTopics(NamedTuple):
     def of(cls, draws: Sequence[TopicDraw], places: list[int], whole: Sequence[int]) -> Self:
         """Return those of a chain, given the places of its draws and of draws with documents."""
         last = max(set(places).intersection(whole), default=places[-1])
-        matches = [match_topics(draws[last], draws[place]) for place in places]
+        own = TopicRoots.of(draws[last])
+        matches = [match_topics(own, TopicRoots.of(draws[place])) for place in places]
         sum_PL = np.zeros(draws[last].words.shape)
         seen_L, like_L = np.zeros(sum_PL.shape[1]), np.zeros(sum_PL.shape[1])
         for place, match in zip(places, matches, strict=True):
@@ -56,9 +77,10 @@ class ChainTopics(NamedTuple):
             held = draws[place].words[:, match[there]].tocoo()
             sum_PL[held.row, there[held.col]] += held.data
             seen_L[there] += 1.0
+        looked_for = WordsHeld.of(sum_PL)
         for place, match in zip(places, matches, strict=True):
             there = np.flatnonzero(match >= 0)
-            like_L[there] += nearness(sum_PL[:, there], draws[place], match[there]) > SIMILARITY
+            like_L[there] += looked_for.nearness(there, draws[place], match[there]) > SIMILARITY
         steady_L = like_L >= DRAWS * len(places)
         return cls(last, places, matches, sum_PL / seen_L, draws[last].tokens, steady_L)
 
@@ -171,15 +193,6 @@ def _ordered(chains: Sequence[ChainTopics], rows: list[tuple[int, Int, Float]]) 
     order = np.lexsort((at_seat_K, -seat_K, -size_K))
     anchor_K = np.array([a for a, _, _ in rows])
     return Told(anchor_K[order], seat_K[order], place_CK[:, order], near_CK[:, order])
-
-
-def nearness(words_PK: Float, draw: TopicDraw, place_K: Int) -> Float:
-    """Return the (K,) cosines of given words and of those that topics of a draw hold."""
-    held = draw.words[:, place_K].tocoo()
-    count = held.data.astype(float)
-    dot_K = np.bincount(held.col, count * words_PK[held.row, held.col], place_K.size)
-    square_K = np.bincount(held.col, count**2, place_K.size) * (words_PK**2).sum(axis=0)
-    return np.asarray(dot_K / np.sqrt(np.maximum(square_K, 1e-300)))
 
 
 def _unit(words_PK: Float) -> Float:

@@ -14,12 +14,14 @@ from thincrm.models.topics.chain_topics import (
     SIMILARITY,
     ChainTopics,
     Told,
-    nearness,
+    WordsHeld,
 )
 from thincrm.models.topics.draw import TopicDraw
 from thincrm.numerics.arrays import Bool, Float, Int
 
 __all__ = ["Consensus"]
+
+_AKIN = SIMILARITY / 2.0  # cosine of the words of a topic and of what a chain has instead
 
 
 class Consensus:
@@ -55,13 +57,14 @@ class Consensus:
         self.place: Int = np.full((len(draws), n_topics), -1)
         self.told: Int = self.place.copy()
         self.share: Float = np.zeros((len(draws), n_topics))
-        words_PK = told.words(chains)
+        self._draws, self._chains = draws, chains
+        self._held = WordsHeld.of(told.words(chains))
         for c, chain in enumerate(chains):
             place_K = np.where(self.found[c], told.place[c], -1)
             for b, match in zip(chain.draws, chain.matches, strict=True):
                 here_K = np.where(place_K >= 0, match[place_K], -1)
                 there = np.flatnonzero(here_K >= 0)
-                near = nearness(words_PK[:, there], draws[b], here_K[there])
+                near = self._held.nearness(there, draws[b], here_K[there])
                 there = there[near > similarity]
                 self.place[b, there] = self.told[b, there] = here_K[there]
                 self.share[b, there] = draws[b].shares[here_K[there]]
@@ -74,6 +77,25 @@ class Consensus:
     def present(self) -> Bool:
         """Tell of each (B, K) draw and topic whether the draw has it."""
         return self.place >= 0
+
+    def instead(self) -> Int:
+        """Return (B, K): which topic a draw has instead of a firm one that its chain lacks.
+
+        The topic that most of the firm one's words are in: argmax_l sum_p m_pk n_pl / n_p, m_pk of
+        the firm one's tokens and n_pl of a draw's being of word p. -1: there is no need of it, or
+        that topic is another matter, with words of cosine below half of what makes topics one.
+        """
+        place_BK, firm_K = np.full(self.place.shape, -1), self.firm()
+        for c, chain in enumerate(self._chains):
+            lacking = np.flatnonzero(firm_K & ~self.found[c])
+            for b in chain.draws if lacking.size else ():
+                held = self._draws[b].words.tocsr()
+                share_P = 1.0 / np.maximum(np.asarray(held.sum(axis=1)).reshape(-1), 1)
+                words_PK = self._held.words[:, lacking] * share_P[:, None]
+                place_K = (held.T @ words_PK).argmax(axis=0)
+                near_K = self._held.nearness(lacking, self._draws[b], place_K)
+                place_BK[b, lacking] = np.where(near_K > _AKIN, place_K, -1)
+        return place_BK
 
     def firm(self, chains: float = CHAINS) -> Bool:
         """Tell of each topic whether enough chains have it; of one chain, enough draws."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +13,7 @@ from thincrm.models.topics.usage import Usage
 from thincrm.numerics.arrays import Float, Int
 from thincrm.numerics.on_disk import let_go
 
-__all__ = ["TopicDraw", "document_topics", "match_topics", "similarity"]
+__all__ = ["TopicDraw", "TopicRoots", "document_topics", "match_topics", "similarity"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +97,47 @@ def similarity(a_PK: np.ndarray, b_PL: np.ndarray) -> Float:
     return np.asarray(np.sqrt(a_PK).T.astype(float) @ np.sqrt(b_PL).astype(float))
 
 
-def match_topics(reference: TopicDraw, draw: TopicDraw) -> Int:
+class TopicRoots(NamedTuple):
+    """The roots of a draw's mean topics, sqrt(theta_pk) = (floor + more_pk) / scale_k.
+
+    With floor = sqrt(a), more is 0 where a topic has no token of a word: of a large vocabulary
+    nearly everywhere.
+    """
+
+    floor: float
+    more: sparse.csc_array  # P x K
+    scale: Float  # K
+    tokens: Int  # K
+
+    @classmethod
+    def of(cls, draw: TopicDraw) -> Self:
+        """Return those of a draw."""
+        a, tokens_K = draw.concentration, draw.tokens
+        more = draw.words.astype(float)
+        more.data = np.sqrt(more.data + a) - np.sqrt(a)
+        return cls(float(np.sqrt(a)), more, np.sqrt(a * more.shape[0] + tokens_K), tokens_K)
+
+    def affinity(self, other: TopicRoots) -> Float:
+        """Return the (K, L) `similarity` of two draws' topics.
+
+        sum_p (f + m_pk) (g + n_pl) = P f g + g sum_p m_pk + f sum_p n_pl + sum_p m_pk n_pl
+        """
+        both_KL = (self.more.T @ other.more).toarray()
+        both_KL += self.floor * other.floor * self.more.shape[0]
+        both_KL += other.floor * np.asarray(self.more.sum(axis=0)).reshape(-1, 1)
+        both_KL += self.floor * np.asarray(other.more.sum(axis=0)).reshape(-1)
+        return np.asarray(both_KL / np.outer(self.scale, other.scale))
+
+
+def match_topics(reference: TopicRoots, draw: TopicRoots) -> Int:
     """Return, for each topic of `reference`, the topic of `draw` that is it, or -1.
 
     The assignment maximises the total affinity of the topics, each weighed by its tokens
     (Hungarian algorithm), so that labels that switched, or belong to another chain, meet.
     """
-    affinity = similarity(reference.theta, draw.theta)
     weight = np.sqrt(np.outer(reference.tokens, draw.tokens))
-    first, second = linear_sum_assignment(-affinity * weight)
-    found = np.full(reference.words.shape[1], -1, np.int64)
+    first, second = linear_sum_assignment(-reference.affinity(draw) * weight)
+    found = np.full(reference.tokens.size, -1, np.int64)
     found[first] = second
     return found
 

@@ -16,6 +16,7 @@ from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, check_between, check_count
 from thincrm.models.atom_tables import through_time
 from thincrm.models.curve_shapes import SHAPES, first_last, shape_of
+from thincrm.models.topics.bands import band
 from thincrm.models.topics.chain_topics import (
     SIMILARITY,
     ChainTopics,
@@ -26,7 +27,7 @@ from thincrm.models.topics.chain_topics import (
 from thincrm.models.topics.consensus import Consensus
 from thincrm.models.topics.documents_kept import with_documents
 from thincrm.models.topics.draw import TopicDraw
-from thincrm.numerics.arrays import Float, Int
+from thincrm.numerics.arrays import Bool, Float, Int
 from thincrm.numerics.on_disk import let_go
 from thincrm.numerics.waiting import now
 
@@ -42,6 +43,7 @@ class TopicTables:
 
     def __init__(self, draws: Sequence[TopicDraw], vocabulary: pd.Index, known: Covariates) -> None:
         self.draws, self.vocabulary, self.known = draws, vocabulary, known
+        self._chain_B = np.array([draw.chain for draw in draws])
         self._consensus: dict[float, Consensus] = {}
         self._by_topic: dict[int, sparse.csc_array] = {}
 
@@ -100,6 +102,16 @@ class TopicTables:
             place_BK[b, topic] = k
         return list(place_BK)
 
+    @cached_property
+    def banded(self) -> list[Int]:
+        """Return `found`, and what draws of other chains have instead of a firm topic.
+
+        Bands are of these: what a chain that lacks a topic makes of its words belongs to what the
+        chains disagree on.
+        """
+        instead = self.consensus(SIMILARITY).instead()
+        return [np.where(at >= 0, at, other) for at, other in zip(self.found, instead, strict=True)]
+
     def consensus(self, similarity: float) -> Consensus:
         """Return in which chains and draws the topics are; remembered, as it takes seconds."""
         if similarity not in self._consensus:
@@ -113,23 +125,42 @@ class TopicTables:
         for place in np.round(places).astype(int):
             yield self.draws[place], self.found[place]
 
-    def aligned(self, values: Callable[[TopicDraw], Float]) -> Float:
-        """Return (B, ..., K): a (..., K) array of every draw, topics in order, NaN where absent."""
+    def aligned(
+        self, values: Callable[[TopicDraw], Float], places: Sequence[Int] | None = None
+    ) -> Float:
+        """Return (B, ..., K): a (..., K) array of every draw, topics in order, NaN where absent.
+
+        places: of topics in draws, if not those of `found`.
+        """
         out = []
-        for draw, found in zip(self.draws, self.found, strict=True):
+        for draw, found in zip(self.draws, places or self.found, strict=True):
             array = values(draw)
             out.append(np.where(found >= 0, array[..., np.maximum(found, 0)], np.nan))
         return np.stack(out)
 
     @cached_property
     def mean_theta(self) -> Float:
-        """Return the (P, K) topics, averaged over the draws that have them."""
-        mean_PK = np.zeros((len(self.vocabulary), self.n_topics))
+        """Return the (P, K) topics, averaged over the draws that have them.
+
+        Given its words a draw's topic is (a + n_kp) / (P a + n_k) on average.
+        """
+
+        def weight(draw: TopicDraw) -> Float:
+            return np.asarray(1.0 / (draw.tokens + draw.concentration * len(self.vocabulary)))
+
+        floor_BK = self.aligned(lambda draw: draw.concentration * weight(draw))
+        return np.asarray(self._mean_words(weight) + np.nanmean(floor_BK, axis=0))
+
+    def _mean_words(self, weight: Callable[[TopicDraw], Float]) -> Float:
+        """Return the (P, K) words of topics times a draw's (K,) weights, on average of draws."""
+        sum_PK = np.zeros((len(self.vocabulary), self.n_topics))
         seen_K = np.zeros(self.n_topics)
         for draw, found in zip(self.draws, self.found, strict=True):
-            mean_PK[:, found >= 0] += draw.theta[:, found[found >= 0]]
-            seen_K += found >= 0
-        return np.asarray(mean_PK / seen_K)
+            there = np.flatnonzero(found >= 0)
+            held = draw.words[:, found[there]].tocoo()
+            sum_PK[held.row, there[held.col]] += held.data * weight(draw)[found[there]][held.col]
+            seen_K[there] += 1.0
+        return sum_PK / seen_K
 
     def top_words(self, n_words: int, common_P: Float | None = None) -> Int:
         """Return the (W, K) places of each topic's likeliest words, or its most relevant ones.
@@ -181,9 +212,9 @@ class TopicTables:
             return np.where(found >= 0, rng.beta(hits, np.maximum(total - hits, 1e-9)), np.nan)
 
         theta_BWK = np.stack(
-            [sampled(draw, found) for draw, found in zip(self.draws, self.found, strict=True)]
+            [sampled(draw, found) for draw, found in zip(self.draws, self.banded, strict=True)]
         )
-        lower, upper = _band(theta_BWK, level)
+        lower, upper = band(theta_BWK, self._chain_B, level)
         return pd.DataFrame(
             {
                 "topic": np.repeat(column, n_words),
@@ -197,22 +228,19 @@ class TopicTables:
 
     def word_tokens(self) -> Float:
         """Return (P, K): the tokens of each word in each topic, over the draws that have it."""
-        sum_PK = np.zeros((len(self.vocabulary), self.n_topics))
-        seen_K = np.zeros(self.n_topics)
-        for draw, found in zip(self.draws, self.found, strict=True):
-            sum_PK[:, found >= 0] += draw.words[:, found[found >= 0]]  # type: ignore[call-overload]
-            seen_K += found >= 0
-        return sum_PK / seen_K
+        return self._mean_words(lambda draw: np.ones(draw.words.shape[1]))
 
     def activation(self, rows: Float, level: float, log_odds: LogOdds) -> pd.DataFrame:
         """Return activations and shares of words at covariate rows, with bands."""
         check_between("level", level, 0.0, 1.0)
-        both = self.aligned(lambda draw: _opened_and_shares(draw, log_odds(draw, rows)))
-        opened, share = both[:, 0], both[:, 1]
-        columns = {}
-        for prefix, values in (("", opened), ("share_", share)):
-            columns["share" if prefix else "mean"] = np.nanmean(values, 0)
-            columns[prefix + "lower"], columns[prefix + "upper"] = _band(values, level)
+        both = self.aligned(
+            lambda draw: _opened_and_shares(draw, log_odds(draw, rows)), self.banded
+        )
+        there_BK, columns = np.stack(self.found) >= 0, {}
+        for prefix, values in (("", both[:, 0]), ("share_", both[:, 1])):
+            columns["share" if prefix else "mean"] = _means(values, there_BK)
+            ends = band(values, self._chain_B, level)
+            columns[prefix + "lower"], columns[prefix + "upper"] = ends
         return through_time({"topic": np.arange(self.n_topics)}, self.known, rows, columns)
 
     def _curves(self) -> Float:
@@ -320,19 +348,7 @@ def _opened_and_shares(draw: TopicDraw, log_odds_TK: Float) -> Float:
     return np.stack([opened_TK, rate_TK / np.maximum(rate_TK.sum(1, keepdims=True), 1e-300)])
 
 
-def _band(values_B: Float, level: float) -> tuple[Float, Float]:
-    """Return the ends of the credible interval over the first axis, NaN left out.
-
-    As np.nanquantile, which goes through the columns one by one.
-    """
-    ordered = np.sort(values_B, axis=0)  # NaN last
-    last = (~np.isnan(ordered)).sum(axis=0) - 1
-    tail = (1.0 - level) / 2.0
-    ends = []
-    for share in (tail, 1.0 - tail):
-        place = share * last
-        below = np.floor(place).astype(int)[None]
-        low = np.take_along_axis(ordered, below, 0)[0]
-        high = np.take_along_axis(ordered, np.minimum(below + 1, last), 0)[0]
-        ends.append(low + (place - below[0]) * (high - low))
-    return ends[0], ends[1]
+def _means(values_BTK: Float, there_BK: Bool) -> Float:
+    """Return the (T, K) means over the draws that have a topic."""
+    columns = [values_BTK[there, :, k].mean(axis=0) for k, there in enumerate(there_BK.T)]
+    return np.stack(columns, axis=1)
