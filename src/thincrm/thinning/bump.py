@@ -180,15 +180,19 @@ class Bump(ThinningFunction):
         """Return the (K,) lengths of the atoms' bumps."""
         return np.asarray(np.exp(x.log_length) * prepared.scale[0])
 
+    def prior_of(self, prepared: Window) -> BumpPrior:
+        """Return the prior of x as compiled loops want it."""
+        return BumpPrior(
+            KERNEL_CODES[self.kernel], float(np.log(self.height)), prepared.covariates.rows,
+            prepared.scale, prepared.low, prepared.high, float(np.log(self._median)), self._spread,
+        )  # fmt: skip
+
     def redraw(
         self, rng: Seed, x: BumpState, evidence: GateEvidence, prepared: Window
     ) -> BumpState:
         """Move x given the gates, silent ones integrated out (see `bump_moves`)."""
         x_KD = np.ascontiguousarray(np.column_stack([x.location, x.log_length]), float)
-        prior = BumpPrior(
-            KERNEL_CODES[self.kernel], float(np.log(self.height)), prepared.covariates.rows,
-            prepared.scale, prepared.low, prepared.high, float(np.log(self._median)), self._spread,
-        )  # fmt: skip
+        prior = self.prior_of(prepared)
         gates = Gates(
             np.ascontiguousarray(evidence.positive.T), np.ascontiguousarray(evidence.silent.T),
             np.ascontiguousarray(np.exp(evidence.log_q.T)),

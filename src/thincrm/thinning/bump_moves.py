@@ -19,7 +19,7 @@ from thincrm.numerics.slice import MOST_SHRINKS, MOST_STEPS
 from thincrm.numerics.streams import new_stream, uniform
 from thincrm.numerics.variates import normal
 
-__all__ = ["KERNEL_CODES", "BumpPrior", "Gates", "move_bumps"]
+__all__ = ["KERNEL_CODES", "BumpPrior", "Gates", "log_kernel", "move_bumps"]
 
 KERNEL_CODES = {"gaussian": 0, "box": 1, "exponential": 2, "one-sided": 3}
 
@@ -46,7 +46,8 @@ class Gates(NamedTuple):
 
 
 @compiled
-def _log_kernel(code: int, d: float) -> float:
+def log_kernel(code: int, d: float) -> float:
+    """Return the log of the kernel at a distance d, in lengths."""
     if code == 0:
         return -0.5 * d * d
     if code == 1:
@@ -68,7 +69,7 @@ def _log_likelihood(
         log_p = prior.log_height
         for c in range(n_columns):
             d = (prior.rows_TC[t, c] - x_D[c]) * shrink / prior.scale_C[c]
-            log_p += _log_kernel(prior.code, d)
+            log_p += log_kernel(prior.code, d)
         if open_T[t] > 0:
             total += open_T[t] * log_p
         if silent_T[t] > 0:

@@ -235,6 +235,31 @@ def test_lines_in_columns():
         model.density(column="y")
 
 
+def test_a_response_is_told_where_the_clusters_rows_are():
+    """Far from the mean of t a line's height there would say nothing of its rows."""
+    rng = np.random.default_rng(8)
+    t = np.linspace(0.0, 1.0, 90)
+    y = np.where(t < 0.5, 20.0 * t, 30.0 - 20.0 * t) + 0.3 * rng.standard_normal(90)
+    model = small(gates="weighted", likelihood=RegressionClusters(), **SHORT).fit(y[:, None], t=t)
+    z = (t - t.mean()) / t.std()
+    found = [[] for _ in range(model.labels_.max() + 1)]
+    for draw in model.draws_:
+        height, n_rows = np.zeros(len(found)), np.zeros(len(found))
+        for k in range(draw.n_used):
+            rows = np.flatnonzero(draw.labels == k)
+            home = np.bincount(model.labels_[rows]).argmax()
+            slope = draw.params.slope[k]
+            height[home] += sum(slope[0] + slope[1] * z[row] for row in rows)
+            n_rows[home] += rows.size
+        for home in np.flatnonzero(n_rows):
+            found[home].append(height[home] / n_rows[home] * y.std() + y.mean())
+    told = model.clusters().xs(str(model.columns_[0]), level="column")["mean"]
+    assert told.to_numpy() == pytest.approx([np.mean(values) for values in found])
+    assert told[model.labels_[10]] == pytest.approx(
+        y[model.labels_ == model.labels_[10]].mean(), abs=1
+    )
+
+
 def test_mixed_columns():
     rng = np.random.default_rng(7)
     kind = rng.integers(0, 2, 120)

@@ -107,6 +107,17 @@ def test_rows_that_belong_nowhere_found_no_clusters():
     assert dissolved(label[:6], draws[:, :6]).tolist() == [0, 0, 0, 1, 1, 1]
 
 
+def test_a_row_that_is_never_alone_is_not_alone():
+    """By the variation of information it is best alone; it goes where it is most often."""
+    draws = np.tile(np.repeat([0, 1, 2], 10), (10, 1))
+    draws = np.column_stack([draws, [0, 1, 2, 1, 2, 0, 1, 1, 2, 0]])
+    best = least_expected(draws.astype(np.int32))
+    assert (best == best[-1]).sum() == 1
+    label = Partition(list(draws)).labels
+    assert label.max() == 2
+    assert label[-1] == label[10]
+
+
 def test_rows_of_which_it_is_not_known_where_they_belong_have_no_share():
     """A row that is now of one cluster, now of another, is a cluster that no draw has."""
     draws = [

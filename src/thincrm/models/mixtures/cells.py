@@ -48,8 +48,14 @@ class Cells(Protocol):
     def log_units(self, value_NP: Float) -> Float:
         """Return what is to be taken off the law's (N,) log densities, in the columns' units."""
 
-    def moments(self, params: Params) -> tuple[Float, Float]:
-        """Return (K, E) means and standard deviations of a cluster's entries; NaN: has none."""
+    def linear_in(self, value_NP: Float, time_NC: Float) -> Float:
+        """Return the (N, J) columns that responses are linear in; no columns where none is."""
+
+    def moments(self, params: Params, centre_KJ: Float) -> tuple[Float, Float]:
+        """Return (K, E) means and standard deviations of a cluster's entries; NaN: has none.
+
+        A response's is where the columns that it is linear in have given means.
+        """
 
     def entries(self, names: pd.Index) -> list[str]:
         """Return the names of the entries."""

@@ -29,6 +29,7 @@ from thincrm.ports import MassEvidence
 __all__ = ["MOST_ROWS", "Weights", "reseat", "weights_of"]
 
 MOST_ROWS = 2**14  # rows are many: a serial pass is too long
+_PASSES = 2
 
 Weights = tuple[Float, Int, Float]  # log w, a row's place in it, exposures
 
@@ -37,7 +38,7 @@ def reseat(
     rng: np.random.Generator, problem: MixtureProblem, state: MixtureState,
     weigh: Callable[[np.random.Generator, View], Weights] | None = None,
 ) -> MixtureState:  # fmt: skip
-    """Let every row choose its cluster again; redraw masses and clusters."""
+    """Let every row choose its cluster again, twice; redraw masses and clusters."""
     n_rows = int(problem.trials.sum())
     if n_rows > MOST_ROWS:
         return state
@@ -46,8 +47,9 @@ def reseat(
     log_weight, place_N, exposure_K = (weigh or weights_of)(rng, view)
     label_N = view.label_N.copy()
     seats = Seats(
-        label_N, np.bincount(label_N, minlength=n_atoms), rng.permutation(n_rows), place_N,
-        log_weight, log_mean_mass(state.levy, n_atoms, n_rows, exposure_K),
+        label_N, np.bincount(label_N, minlength=n_atoms),
+        np.concatenate([rng.permutation(n_rows) for _ in range(_PASSES)]), place_N, log_weight,
+        log_mean_mass(state.levy, n_atoms, n_rows, exposure_K),
     )  # fmt: skip
     packed = law.packed(state.own.params)
     every = [np.arange(shard.order.size) for shard in problem.shards]

@@ -63,7 +63,8 @@ def fit_clusters(
     say_row_numbers(voice, table.row_numbers)
     n_rows, n_columns = table.values.shape
     missing = int(table.values.isna().to_numpy().sum())
-    voice.say(f"{n_rows:,} rows, {n_columns:,} columns, {missing:,} missing cells.")
+    columns = "1 column" if n_columns == 1 else f"{n_columns:,} columns"
+    voice.say(f"{n_rows:,} rows, {columns}, {missing:,} missing cells.")
     if side_N is not None:
         response = table.values.columns[0]
         voice.say(f"{response} is the response; {(side_N != 0).sum():,} rows are censored.")

@@ -87,8 +87,8 @@ def reseat_diagonal(
 ) -> None:  # fmt: skip
     """Let rows choose; `none` are the statistics of one cluster without rows."""
     log_K, scratch_K = np.empty(seats.count_K.size), np.empty(seats.count_K.size)
-    for n in seats.order_R:
-        state = new_stream(key, n)
+    for turn, n in enumerate(seats.order_R):
+        state = new_stream(key, turn)
         move_diagonal(rows, n, stats, leave(seats, n), -1.0)
         for k in range(log_K.size):
             if seats.count_K[k] > 0 and needs_density(seats, n, k):
@@ -196,8 +196,8 @@ def reseat_full(
     log_K, scratch_K = np.empty(seats.count_K.size), np.empty(seats.count_K.size)
     size = rows.value.shape[1]
     at_P, root_PP, gap_P = np.empty(size, np.int64), np.empty((size, size)), np.empty(size)
-    for n in seats.order_R:
-        state, n_seen = new_stream(key, n), seen_first(rows, n, at_P)
+    for turn, n in enumerate(seats.order_R):
+        state, n_seen = new_stream(key, turn), seen_first(rows, n, at_P)
         move_full(rows, n, stats, leave(seats, n), -1.0)
         for k in range(log_K.size):
             if seats.count_K[k] > 0 and needs_density(seats, n, k):

@@ -73,12 +73,19 @@ class LineCells:
         """Return the log spread of seen responses."""
         return np.asarray(~np.isnan(value_NP[:, 0]) * np.log(self.layout.scale.spread_P[0]))
 
-    def moments(self, params: Params) -> tuple[Float, Float]:
-        """Return the response at the mean of what lines are in, its deviation, and the slopes."""
+    def linear_in(self, value_NP: Float, time_NC: Float) -> Float:
+        """Return what lines are in, in standard units, and 1."""
+        return self._design(value_NP, time_NC)
+
+    def moments(self, params: Params, centre_KJ: Float) -> tuple[Float, Float]:
+        """Return the response at the centre of a cluster's rows, its deviation, and the slopes."""
         scale, unit = self.layout.scale, self.layout.scale.spread_P[0]
         units = self._time_scale()[1] if self.moves else scale.spread_P[1:][self.layout.moving[1:]]
         mean = np.column_stack(
-            [params.slope[:, 0] * unit + scale.level_P[0], params.slope[:, 1:] * unit / units]
+            [
+                (params.slope * centre_KJ).sum(1) * unit + scale.level_P[0],
+                params.slope[:, 1:] * unit / units,
+            ]
         )
         sd = np.full(mean.shape, np.nan)
         sd[:, 0] = unit / np.sqrt(params.precision)

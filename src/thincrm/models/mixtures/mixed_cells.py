@@ -65,7 +65,11 @@ class MixedCells:
         known = np.where(np.isnan(count), 0.0, gammaln(np.maximum(count, 0.0) + 1.0))
         return np.asarray(log_spread(self.layout, value_NP) + known.sum(1))
 
-    def moments(self, params: Params) -> tuple[Float, Float]:
+    def linear_in(self, value_NP: Float, time_NC: Float) -> Float:
+        """Return no columns."""
+        return np.zeros((len(value_NP), 0))
+
+    def moments(self, params: Params, centre_KJ: Float) -> tuple[Float, Float]:
         """Return means and deviations of numbers and counts, probabilities of categories."""
         number, count, category = self._places
         scale, n_clusters = self.layout.scale, len(params.mean)

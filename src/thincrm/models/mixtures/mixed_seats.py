@@ -91,8 +91,8 @@ def reseat_mixed_diagonal(
 ) -> None:  # fmt: skip
     """Let rows choose; `none` are the numbers' statistics of one cluster without rows."""
     log_K, scratch_K = np.empty(seats.count_K.size), np.empty(seats.count_K.size)
-    for n in seats.order_R:
-        state, old = new_stream(key, n), leave(seats, n)
+    for turn, n in enumerate(seats.order_R):
+        state, old = new_stream(key, turn), leave(seats, n)
         move_diagonal(rows, n, stats, old, -1.0)
         _move_discrete(of, n, old, -1.0)
         for k in range(log_K.size):
@@ -114,8 +114,8 @@ def reseat_mixed_full(
     log_K, scratch_K = np.empty(seats.count_K.size), np.empty(seats.count_K.size)
     size = rows.value.shape[1]
     at_P, root_PP, gap_P = np.empty(size, np.int64), np.empty((size, size)), np.empty(size)
-    for n in seats.order_R:
-        state, n_seen, old = new_stream(key, n), seen_first(rows, n, at_P), leave(seats, n)
+    for turn, n in enumerate(seats.order_R):
+        state, n_seen, old = new_stream(key, turn), seen_first(rows, n, at_P), leave(seats, n)
         move_full(rows, n, stats, old, -1.0)
         _move_discrete(of, n, old, -1.0)
         for k in range(log_K.size):

@@ -44,7 +44,11 @@ class NumberCells:
         """Return Σ log spread of seen cells."""
         return log_spread(self.layout, value_NP)
 
-    def moments(self, params: Params) -> tuple[Float, Float]:
+    def linear_in(self, value_NP: Float, time_NC: Float) -> Float:
+        """Return no columns."""
+        return np.zeros((len(value_NP), 0))
+
+    def moments(self, params: Params, centre_KJ: Float) -> tuple[Float, Float]:
         """Return means and deviations; a Student's is that of its normal part if ν <= 2."""
         degrees = self.law.degrees
         wider = np.sqrt(degrees / (degrees - 2.0)) if degrees > 2.0 else 1.0

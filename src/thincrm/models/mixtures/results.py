@@ -79,8 +79,8 @@ class MixtureResults(Model):
         """Return every cluster's mean and standard deviation of every column, in its units.
 
         Indexed by cluster and column; columns mean, lower, upper, sd, sd_lower, sd_upper. A
-        category has a row for each of its values: its probability. Of lines there are the mean
-        response, the deviation around the line, and the slopes.
+        category has a row for each of its values: its probability. Of lines there are the
+        response in the middle of the cluster's rows, the deviation around the line, and the slopes.
         """
         check_is_fitted(self)
         cells, tables = self._cells(), self._tables
@@ -203,7 +203,15 @@ class MixtureResults(Model):
 
     def _moments(self) -> Callable[[MixtureDraw], tuple[Float, Float]]:
         cells = self._cells()
-        return lambda draw: cells.moments(draw.params)
+        column_NJ = cells.linear_in(self.values_, self.covariates_.observed())
+
+        def moments(draw: MixtureDraw) -> tuple[Float, Float]:
+            sum_KJ = np.zeros((draw.log_mass.size, column_NJ.shape[1]))
+            np.add.at(sum_KJ, draw.labels, column_NJ)
+            n_rows_K = np.bincount(draw.labels, minlength=len(sum_KJ))
+            return cells.moments(draw.params, sum_KJ / np.maximum(n_rows_K, 1)[:, None])
+
+        return moments
 
     @abstractmethod
     def _cells(self) -> Cells:

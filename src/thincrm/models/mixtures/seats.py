@@ -25,7 +25,7 @@ class Seats(NamedTuple):
 
     label_N: np.ndarray  # int32
     count_K: Int  # rows of each cluster
-    order_R: Int  # the rows that choose, in this order
+    order_R: Int  # the rows that choose, in this order; perhaps more than once
     place_N: Int  # where a row's weights are
     log_weight_WK: Float
     log_mass_KC: Float  # log E[π_k | c rows]

@@ -17,6 +17,7 @@ from thincrm.levy.learning import draw_total
 from thincrm.models.mixtures.collapsed import reseat
 from thincrm.models.mixtures.curves import renew_curves
 from thincrm.models.mixtures.exchange import exchange
+from thincrm.models.mixtures.free_curves import are_free, free_curves
 from thincrm.models.mixtures.split_merge import split_or_merge
 from thincrm.models.mixtures.state import MixtureProblem, MixtureState
 from thincrm.numerics.arrays import Float
@@ -26,7 +27,7 @@ from thincrm.ports import Update
 __all__ = ["LEAST_MASS", "MASS_PRIOR", "SWEEP", "explore", "redraw_masses", "rescale"]
 
 MASS_PRIOR = (1.0, 0.5)  # Gamma(shape, rate) of γ: few clusters
-_SMALL, _MOST_TRIES, _PASSES = 50_000, 4, 2  # rows; rounds of a sweep; rows one by one in each
+_SMALL, _FEW, _MOST_ROUNDS = 50_000, 6_000, (4, 8)  # rows; rounds of a sweep
 _SELDOM = 4  # sweeps to such a move where rows are many: threads share little of it
 LEAST_MASS = 0.05  # its lower end: a gamma variable of a smaller shape underflows
 
@@ -36,19 +37,25 @@ def explore(rng: np.random.Generator, problem: MixtureProblem, state: MixtureSta
 
     Where rows are many, every fourth sweep has one move of whole clusters or of curves.
     """
-    varies = problem.thinning.varies
-    n_tries = min(_SMALL // int(problem.trials.sum()), _MOST_TRIES)
-    if n_tries <= 1:
+    varies, n_rounds = problem.thinning.varies, _rounds(problem)
+    if n_rounds <= 1:
         moves = (split_or_merge, exchange, renew_curves) if varies else (split_or_merge,)
         chosen = int(rng.integers(_SELDOM * len(moves)))
         return moves[chosen](rng, problem, state) if chosen < len(moves) else state
-    for tried in range(n_tries):
-        if tried % 2 == 0:  # seldom taken, and dear
+    curves = free_curves if are_free(problem) else renew_curves
+    for tried in range(n_rounds):
+        if 2 * tried % n_rounds < 2:  # twice: seldom taken, and dear
             state = split_or_merge(rng, problem, state)
-        state = renew_curves(rng, problem, state)
-        for _ in range(_PASSES):
-            state = reseat(rng, problem, state)
+        state = curves(rng, problem, state)
+        state = reseat(rng, problem, state)
     return exchange(rng, problem, state) if varies else state
+
+
+def _rounds(problem: MixtureProblem) -> int:
+    """Return how many rounds a sweep has: more where curves are free, whose rounds are quick."""
+    n_rows = int(problem.trials.sum())
+    most = int(np.clip(_FEW // n_rows, *_MOST_ROUNDS)) if are_free(problem) else _MOST_ROUNDS[0]
+    return min(_SMALL // n_rows, most)
 
 
 def redraw_masses(
