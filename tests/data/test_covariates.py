@@ -328,3 +328,14 @@ def test_new_covariates_must_have_the_same_columns():
         table.encode(np.zeros((2, 2)))
     with pytest.raises(InvalidInput, match="t has 1 columns but the model was given 3"):
         table.encode([1.0, 2.0])
+
+
+def test_rows_of_single_numbers_are_those_of_sorting():
+    rng = np.random.default_rng(0)
+    for values in (rng.integers(-5, 5, 300) * 0.5, rng.standard_normal(50), np.array([-0.0, 0.0])):
+        rows, row, trials = np.unique(values, return_inverse=True, return_counts=True)
+        known = covariates(values)
+        np.testing.assert_array_equal(known.rows[:, 0], rows)
+        np.testing.assert_array_equal(known.row, row)
+        np.testing.assert_array_equal(known.trials, trials)
+        assert known.row.dtype == known.trials.dtype == np.int64

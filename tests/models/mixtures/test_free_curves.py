@@ -7,6 +7,7 @@ import pytest
 from mixture_world import Lines, World, block, functionals, many
 from scipy.special import log_expit
 
+from thincrm.inference.updates import redraw_observations
 from thincrm.models.mixtures.free_curves import free_curves
 from thincrm.models.mixtures.free_loops import Rules, add_to
 from thincrm.models.mixtures.gaussian import GaussianClusters
@@ -106,8 +107,17 @@ class Grid:
             log_p += np.logaddexp(first + log_f[n, 0], log_w_TG[t] + log_f[n, 1])
             log_p -= np.logaddexp(first, log_w_TG[t])
         weight = np.exp(log_p - log_p.max())
-        weight /= weight.sum()
-        self.means = np.array([weight @ values for values in numbers(m, log_l, log_mass)])
+        self.points, self.weight = (m, log_l, log_mass), weight / weight.sum()
+        self.means = np.array([self.weight @ values for values in numbers(*self.points)])
+
+    def draw(self, rng, size):
+        """Draw points of the law, each from all of its cell."""
+        at = rng.choice(self.weight.size, size, p=self.weight)
+        step = [axis[1] - axis[0] for axis in self.axes]
+        return [
+            values[at] + width * rng.uniform(-0.5, 0.5, size)
+            for values, width in zip(self.points, step, strict=True)
+        ]
 
 
 def numbers(m, log_l, log_mass):
@@ -118,20 +128,18 @@ def numbers(m, log_l, log_mass):
 
 @pytest.mark.parametrize("rules", [Rules(), Rules(volume=0.0)])
 def test_against_enumeration(rules):
-    """Chains of this move alone, of one bump's variables given all else."""
+    """One bump's variables, drawn from their law given all else, have it after some moves."""
     world = replace(ALONE, background=True, n_clusters=2, holes=0.0, mass=1.0)
     rng = np.random.default_rng(SEED)
     problem, state = world.draw(rng)
-    known = Grid(problem, state).means
-    found = []
-    for _ in range(150):
-        now, seen = state, []
-        for turn in range(60):
+    grid, found = Grid(problem, state), []
+    for m, log_l, log_mass in zip(*grid.draw(rng, 2_000), strict=True):
+        x = BumpState(np.array([[m]]), np.array([log_l]))
+        now = replace(state, x=x, log_mass=np.array([state.log_mass[0], log_mass]))
+        now = redraw_observations(rng, problem, now)
+        for _ in range(3):
             now = free_curves(rng, problem, now, rules)
-            if turn >= 25:
-                x = now.x
-                seen.append(numbers(x.location[0, 0], x.log_length[0], now.log_mass[1]))
-        found.append(np.mean(seen, axis=0))
-    z = (np.mean(found, 0) - known) / (np.std(found, 0) / np.sqrt(len(found)))
+        found.append(numbers(now.x.location[0, 0], now.x.log_length[0], now.log_mass[1]))
+    z = (np.mean(found, 0) - grid.means) / (np.std(found, 0) / np.sqrt(len(found)))
     right = rules == Rules()
     assert (np.abs(z).max() < 5.0) == right, z  # seven numbers at 1e-5
