@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 import thincrm as tc
 from thincrm.cli import app
+from thincrm.console.options import AUTO_MINUTES, minutes_of
 from thincrm.inference.progress import Sweeps
 
 COMMANDS = (
@@ -305,6 +306,23 @@ def test_an_interrupt_keeps_and_shows_what_there_is_so_far(place, tmp_path, monk
     assert call("resume", run, "--quiet").exit_code == 0
     whole = (place / "run" / "tables" / "topics.csv").read_text()
     assert (run / "tables" / "topics.csv").read_text() == whole
+
+
+def test_features_go_on_until_a_yes_unless_told_how_long(tmp_path):
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame(rng.normal(size=(30, 3)), columns=["a", "b", "gdp"])
+    table.to_csv(tmp_path / "t.csv", index=False)
+    for name, more in (("auto", ("--minutes", 0.001)), ("told", ("--sweeps", 6, "--draws", 2))):
+        run = tmp_path / name
+        done = call(
+            "features", tmp_path / "t.csv", "--covariate", "gdp", "--out", run, "--chains", 1, *more
+        )
+        assert done.exit_code == 0, done.output
+    settings = [tc.load(tmp_path / name).n_sweeps for name in ("auto", "told")]
+    assert settings == ["auto", 6]
+    assert minutes_of(None, "auto") == AUTO_MINUTES
+    assert minutes_of(None, "600") is None
+    assert minutes_of(3.0, "auto") == 3.0
 
 
 def test_features_of_a_table(tmp_path):

@@ -10,6 +10,7 @@ import typer
 from thincrm.errors import InvalidInput
 
 __all__ = [
+    "AUTO_MINUTES",
     "DRAWS",
     "SEED",
     "SWEEPS",
@@ -22,6 +23,7 @@ __all__ = [
     "Json",
     "Metadata",
     "Minutes",
+    "MinutesOfAuto",
     "NumSweeps",
     "OutFile",
     "OutRun",
@@ -35,10 +37,12 @@ __all__ = [
     "TextColumn",
     "Thinning",
     "Threads",
+    "minutes_of",
     "sweeps_named",
 ]
 
 SWEEPS, DRAWS, SEED, THINNING = 600, 100, 0, "gp"
+AUTO_MINUTES = 10.0  # at most, of runs that go on until the verdict is a yes
 
 Run = Annotated[Path, typer.Argument(help="The folder of a run.", show_default=False)]
 OutRun = Annotated[
@@ -93,6 +97,13 @@ Minutes = Annotated[
         show_default="no limit",
     ),
 ]
+MinutesOfAuto = Annotated[
+    float | None,
+    typer.Option(
+        help="End after so many minutes at most, though not before the first draws.",
+        show_default=f"{AUTO_MINUTES} with --sweeps auto, else no limit",
+    ),
+]
 Draws = Annotated[int, typer.Option(help="Posterior draws kept per chain.", min=1)]
 TableChains = Annotated[
     int | None,
@@ -136,3 +147,8 @@ def sweeps_named(value: str) -> int | Literal["auto"]:
     if not (value.isascii() and value.isdecimal() and int(value) > 0):
         raise InvalidInput(f"--sweeps must be a whole number above 0 or auto, got {value!r}.")
     return int(value)
+
+
+def minutes_of(minutes: float | None, sweeps: str) -> float | None:
+    """Return how long a run may take: told, or so long that `auto` comes to an end."""
+    return AUTO_MINUTES if minutes is None and sweeps == "auto" else minutes

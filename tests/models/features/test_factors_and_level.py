@@ -152,3 +152,21 @@ def test_bad_settings_get_a_sentence():
     ):
         with pytest.raises(InvalidInput, match=sentence):
             tc.FeatureModel(**(DENSE | settings)).fit(holed, t=t)
+
+
+def test_features_that_come_and_go_are_told_from_factors():
+    """Two dense factors, and three features of four fifths of the rows in a stretch each."""
+    rng = np.random.default_rng(12)
+    t = np.sort(rng.uniform(size=300))
+    stretch_NK = np.abs(t[:, None] - [0.2, 0.5, 0.8]) < 0.2
+    used_NK = stretch_NK & (rng.random((300, 3)) < 0.8)
+    table = used_NK @ rng.normal(0.0, 2.0, (3, 20)) + rng.standard_normal((300, 20))
+    table += rng.standard_normal((300, 2)) @ rng.standard_normal((2, 20))
+    model = tc.FeatureModel(
+        weights="binary", n_factors=6, level="smooth", n_sweeps=60, random_state=0, quiet=True
+    ).fit(table, t=t)
+    found_NK = model.transform(table, t=t)
+    found_NK = found_NK[:, found_NK.std(0) > 0.0]
+    alike = np.corrcoef(used_NK.T, found_NK.T)[:3, 3:]
+    assert np.abs(alike).max(axis=1).min() > 0.9
+    assert model.n_features_.median() <= 8

@@ -55,6 +55,7 @@ def test_beside_factors_features_are_sparing_unless_a_law_is_given():
     assert law(levy=tc.BetaProcess(0.5)) == (0.5, 1.0, True)
     assert law(weights="binary") == (2.0, 1.0, True)
     assert law(weights="binary", learn=False) == (2.0, 1.0, False)
+    assert law(weights="binary", n_factors=2) == (2.0, 1.0, True)
 
 
 def test_beside_factors_cells_far_out_are_no_features():

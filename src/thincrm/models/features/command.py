@@ -121,8 +121,8 @@ def features(
         typer.Option(help="Features are switched for each observation, or for each covariate row."),
     ] = Gates.observation,
     thinning: o.Thinning = o.THINNING,
-    sweeps: o.SweepsOrAuto = str(o.SWEEPS),
-    minutes: o.Minutes = None,
+    sweeps: o.SweepsOrAuto = "auto",
+    minutes: o.MinutesOfAuto = None,
     draws: o.Draws = o.DRAWS,
     chains: o.TableChains = None,
     seed: o.RandomSeed = o.SEED,
@@ -155,7 +155,7 @@ def features(
     )
     with resumable(out), connected(scheduler) as client:
         complete = work.fit_features(
-            Voice(quiet, json), table, how, thinning, settings, out, client, minutes,
-            fewer=chains is None,
+            Voice(quiet, json), table, how, thinning, settings, out, client,
+            o.minutes_of(minutes, sweeps), fewer=chains is None,
         )  # fmt: skip
     end_of(out, complete)

@@ -71,9 +71,9 @@ class FeatureModel(
     Parameters
     ----------
     levy : Lévy measure on (0, 1) or None
-        How often rows use features; its parameters are where learning starts. None: beside
-        factors BetaProcess(1e-12, 1e12), as it is, so that features come only where a table
-        insists; else BetaProcess(2).
+        How often rows use features; its parameters are where learning starts. None: with real
+        weights beside factors BetaProcess(1e-12, 1e12), as it is, so that features come only
+        where a table insists; else BetaProcess(2).
     thinning : thinning function or None
         Where features are open: SigmoidGP(), ProbitRVM(), Bump(), ... or Always() for the
         exchangeable model (the linear-Gaussian Indian buffet process). None: SigmoidGP with wide
@@ -254,7 +254,7 @@ class FeatureModel(
                 raise InvalidInput(f"{name} must be one of {', '.join(known)}, got {chosen!r}.")
         levy = self.levy
         if levy is None:
-            levy = _SPARING if self.n_dense_ > 0 else _FEATURES
+            levy = _SPARING if self._spares else _FEATURES
         if levy.support != 1.0:
             raise InvalidInput(
                 f"Features need masses in (0, 1); {type(levy).__name__} gives masses in "
@@ -273,9 +273,14 @@ class FeatureModel(
         )
         return Factors(levy, thinning, likelihood, n_features)
 
+    @property
+    def _spares(self) -> bool:
+        """Whether features, unless told otherwise, come only where a table insists."""
+        return self.n_dense_ > 0 and self.weights == "real"
+
     def _problem(self, engine: Engine | None = None) -> FeatureProblem:
         # learned, the mass grows with every outlier that a feature takes from the factors
-        learned = bool(self.learn) and (self.levy is not None or self.n_dense_ == 0)
+        learned = bool(self.learn) and (self.levy is not None or not self._spares)
         return replace(super()._problem(engine), learn_levy=learned)
 
     def _known(self) -> Covariates:

@@ -63,9 +63,9 @@ def start_state(
     """
     if len(problem.shards) > 1:
         return _start_on_one(rng, problem)
-    if problem.likelihood.n_dense > 0:
-        return _settled(rng, problem, None)
     run_N = runs_of(problem.trials)
+    if problem.likelihood.n_dense > 0:
+        return _settled(rng, problem, None if problem.likelihood.real else run_N)
     tried = [_settled(rng, problem, runs) for runs in (run_N, np.zeros_like(run_N))]
     return max(tried, key=lambda state: score(problem, state))
 
@@ -120,7 +120,7 @@ def _settled(rng: np.random.Generator, problem: FeatureProblem, run_N: Int | Non
     A candidate is what expectation-maximisation makes of the residual of a row; the best of a few
     is added if its marginal likelihood pays for its entries (Laplace's approximation). Sweeps with
     every gate open let the features already there make room after each addition. Beside dense
-    factors there is little left to look for: moves of whole features find it.
+    factors candidates would not pay: what they explain is the factors' already.
     """
     always = Always()
     prepared = always.prepare(np.arange(problem.trials.size))

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Detail", "add_commands", "terminal", "topics"]
 
-_MINUTES = 10.0
 _EXAMPLES = """\
 Example: thincrm topics corpus.csv --text body --date date --out run
 
@@ -105,13 +104,7 @@ def topics(
         typer.Option(help="Share of words held out to measure perplexity.", min=0, max=0.9),
     ] = 0.0,
     sweeps: o.SweepsOrAuto = "auto",
-    minutes: Annotated[
-        float | None,
-        typer.Option(
-            help="End after so many minutes at most, though not before the first draws.",
-            show_default=f"{_MINUTES} with --sweeps auto, else no limit",
-        ),
-    ] = None,
+    minutes: o.MinutesOfAuto = None,
     draws: o.Draws = o.DRAWS,
     chains: Annotated[
         int | None,
@@ -165,7 +158,7 @@ def topics(
             heldout or None,
             out,
             client,
-            _MINUTES if minutes is None and sweeps == "auto" else minutes,
+            o.minutes_of(minutes, sweeps),
         )
     end_of(out, complete)
 
