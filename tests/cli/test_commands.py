@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import thincrm as tc
 from thincrm.cli import app
-from thincrm.console.options import AUTO_MINUTES, minutes_of
+from thincrm.console.options import AUTO_MINUTES, TABLE_MINUTES, minutes_of
 from thincrm.inference.progress import Sweeps
 
 COMMANDS = (
@@ -321,6 +321,7 @@ def test_features_go_on_until_a_yes_unless_told_how_long(tmp_path):
     settings = [tc.load(tmp_path / name).n_sweeps for name in ("auto", "told")]
     assert settings == ["auto", 6]
     assert minutes_of(None, "auto") == AUTO_MINUTES
+    assert minutes_of(None, "auto", TABLE_MINUTES) == TABLE_MINUTES
     assert minutes_of(None, "600") is None
     assert minutes_of(3.0, "auto") == 3.0
 

@@ -14,6 +14,7 @@ __all__ = [
     "DRAWS",
     "SEED",
     "SWEEPS",
+    "TABLE_MINUTES",
     "THINNING",
     "Covariates",
     "DateColumn",
@@ -24,6 +25,7 @@ __all__ = [
     "Metadata",
     "Minutes",
     "MinutesOfAuto",
+    "MinutesOfTable",
     "NumSweeps",
     "OutFile",
     "OutRun",
@@ -42,7 +44,7 @@ __all__ = [
 ]
 
 SWEEPS, DRAWS, SEED, THINNING = 600, 100, 0, "gp"
-AUTO_MINUTES = 10.0  # at most, of runs that go on until the verdict is a yes
+AUTO_MINUTES, TABLE_MINUTES = 10.0, 3.0  # at most, where runs go on until a yes: topics; features
 
 Run = Annotated[Path, typer.Argument(help="The folder of a run.", show_default=False)]
 OutRun = Annotated[
@@ -90,19 +92,15 @@ SweepsOrAuto = Annotated[
         "--sweeps", help="Gibbs sweeps per chain; auto = until the verdict is a yes.", metavar="N"
     ),
 ]
-Minutes = Annotated[
-    float | None,
-    typer.Option(
-        help="End after so many minutes at most, though not before the first draws.",
-        show_default="no limit",
-    ),
-]
+_MINUTES = "End after so many minutes at most, though not before the first draws."
+Minutes = Annotated[float | None, typer.Option(help=_MINUTES, show_default="no limit")]
 MinutesOfAuto = Annotated[
     float | None,
-    typer.Option(
-        help="End after so many minutes at most, though not before the first draws.",
-        show_default=f"{AUTO_MINUTES} with --sweeps auto, else no limit",
-    ),
+    typer.Option(help=_MINUTES, show_default=f"{AUTO_MINUTES} with --sweeps auto, else no limit"),
+]
+MinutesOfTable = Annotated[
+    float | None,
+    typer.Option(help=_MINUTES, show_default=f"{TABLE_MINUTES} with --sweeps auto, else no limit"),
 ]
 Draws = Annotated[int, typer.Option(help="Posterior draws kept per chain.", min=1)]
 TableChains = Annotated[
@@ -149,6 +147,6 @@ def sweeps_named(value: str) -> int | Literal["auto"]:
     return int(value)
 
 
-def minutes_of(minutes: float | None, sweeps: str) -> float | None:
+def minutes_of(minutes: float | None, sweeps: str, most: float = AUTO_MINUTES) -> float | None:
     """Return how long a run may take: told, or so long that `auto` comes to an end."""
-    return AUTO_MINUTES if minutes is None and sweeps == "auto" else minutes
+    return most if minutes is None and sweeps == "auto" else minutes

@@ -122,7 +122,7 @@ def features(
     ] = Gates.observation,
     thinning: o.Thinning = o.THINNING,
     sweeps: o.SweepsOrAuto = "auto",
-    minutes: o.MinutesOfAuto = None,
+    minutes: o.MinutesOfTable = None,
     draws: o.Draws = o.DRAWS,
     chains: o.TableChains = None,
     seed: o.RandomSeed = o.SEED,
@@ -156,6 +156,6 @@ def features(
     with resumable(out), connected(scheduler) as client:
         complete = work.fit_features(
             Voice(quiet, json), table, how, thinning, settings, out, client,
-            o.minutes_of(minutes, sweeps), fewer=chains is None,
+            o.minutes_of(minutes, sweeps, o.TABLE_MINUTES), fewer=chains is None,
         )  # fmt: skip
     end_of(out, complete)
