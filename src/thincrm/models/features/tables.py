@@ -79,10 +79,14 @@ class FeatureTables:
         self, known: Covariates, rows: Float, level: float, log_odds: LogOdds
     ) -> pd.DataFrame:
         """Return activations, and probabilities of use, at covariate rows, with bands."""
-        opened = self.aligned(lambda draw, _: expit(log_odds(draw, rows)))
-        usage = self.aligned(lambda draw, _: expit(log_odds(draw, rows)) * np.exp(draw.log_mass))
+
+        def opened_and_used(draw: FeatureDraw, _: Float) -> Float:
+            opened = expit(log_odds(draw, rows))
+            return np.stack([opened, opened * np.exp(draw.log_mass)])
+
+        both = self.aligned(opened_and_used)
         columns = {}
-        for prefix, values in (("", opened), ("usage_", usage)):
+        for prefix, values in (("", both[:, 0]), ("usage_", both[:, 1])):
             columns["usage" if prefix else "mean"] = np.nanmean(values, 0)
             columns[prefix + "lower"], columns[prefix + "upper"] = band(values, level)
         return through_time({"feature": np.arange(self.n_features)}, known, rows, columns)
