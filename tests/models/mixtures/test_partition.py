@@ -122,7 +122,7 @@ def test_rows_of_which_it_is_not_known_where_they_belong_have_no_share():
     """A row that is now of one cluster, now of another, is a cluster that no draw has."""
     draws = [
         SimpleNamespace(
-            labels=np.array([0] * 4 + [1] * 4 + [side]), n_used=2,
+            labels=np.array([0] * 4 + [1] * 4 + [side]), n_used=2, chain=0,
             counts=np.array([[5 - side, 4 + side]]),
         )
         for side in (0, 1)

@@ -100,11 +100,10 @@ def coded(table: pd.DataFrame, kinds: Sequence[str], levels: Sequence[Sequence[s
         column = table.iloc[:, place]
         if kind == "category":
             text = _texts(column)
-            seen, levels_known = text.notna().to_numpy(), pd.Index(known)
-            code = levels_known.get_indexer(pd.Index(text.fillna("")))
+            seen, code = text.notna().to_numpy(), _codes(text, known)
             if np.any(seen & (code < 0)):  # 3.0 read as a text may be a 3 of the fit
-                as_numbers = _texts(pd.to_numeric(text, errors="coerce")).fillna("")
-                code = np.where(code < 0, levels_known.get_indexer(pd.Index(as_numbers)), code)
+                again = _codes(_texts(pd.to_numeric(text, errors="coerce")), known)
+                code = np.where(code < 0, again, code)
             new = np.flatnonzero(seen & (code < 0))
             if new.size:
                 raise InvalidInput(
@@ -116,6 +115,12 @@ def coded(table: pd.DataFrame, kinds: Sequence[str], levels: Sequence[Sequence[s
     frame = pd.DataFrame(out, index=table.index)
     frame.columns = table.columns
     return frame
+
+
+def _codes(text: pd.Series[Any], known: Sequence[str]) -> Int:
+    """Return the places of texts among the known ones; -1: a hole, or not there."""
+    code = {name: place for place, name in enumerate(known)}
+    return np.array([code.get(value, -1) for value in text], np.int64)
 
 
 def _texts(column: pd.Series[Any]) -> pd.Series[Any]:
