@@ -48,3 +48,10 @@ def test_numbers_and_dates_stay_what_they_are(tmp_path):
     write_csv(table, tmp_path / "t.csv", index=True)
     found = pd.read_csv(tmp_path / "t.csv", index_col="line", parse_dates=["t"])
     assert_frame_equal(found, table, check_dtype=False)
+
+
+def test_numbers_beside_texts_have_the_format_of_numbers(tmp_path):
+    table = pd.DataFrame({"a": [1 / 3, "x", -2.0, np.nan, "=1"], "b": 1 / 3})
+    write_csv(table, tmp_path / "t.csv", float_format="%.3g")
+    lines = (tmp_path / "t.csv").read_text().split()
+    assert lines == ["a,b", "0.333,0.333", "x,0.333", "-2,0.333", ",0.333", "'=1,0.333"]

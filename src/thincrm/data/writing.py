@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Container, Iterator
 from pathlib import Path
@@ -55,7 +56,7 @@ def _text(
     safe = table.copy(deep=False)
     for place, kind in enumerate(safe.dtypes):
         if kind.kind not in _SAFE_KINDS:
-            safe.isetitem(place, [_harmless(cell) for cell in safe.iloc[:, place]])
+            safe.isetitem(place, [_told(cell, float_format) for cell in safe.iloc[:, place]])
     safe.columns = safe.columns.map(_harmless)
     if safe.index.dtype.kind not in _SAFE_KINDS:
         safe.index = safe.index.map(_harmless)
@@ -63,6 +64,13 @@ def _text(
     # Line ends as in RFC 4180: a lone carriage return in a cell is then put in quotation marks.
     text = safe.to_csv(index=index, header=header, float_format=float_format, lineterminator="\r\n")
     return text.encode("utf-8", "replace")
+
+
+def _told(cell: object, float_format: str | None) -> object:
+    """Return a cell of a column of anything: numbers beside texts have the format of numbers."""
+    if float_format is not None and isinstance(cell, float) and not math.isnan(cell):
+        return float_format % cell
+    return _harmless(cell)
 
 
 def _harmless(cell: C) -> C | str:
