@@ -6,6 +6,7 @@ end; elsewhere it is a line after two seconds and every half minute.
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import threading
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 
 from thincrm.printable import printable
 
@@ -100,10 +102,19 @@ def telling(what: str, *, quiet: bool = False, since: float | None = None) -> It
 def starting(*, quiet: bool = False) -> AbstractContextManager[None]:
     """Say that the program starts, if that takes long: its packages are large.
 
-    What a young process has worked so far counts.
+    The time since the process began counts; of an old one, in which it is not the first, not all.
     """
-    since = time.monotonic() - min(time.process_time(), _SOON)
-    return telling("starting", quiet=quiet, since=since)
+    return telling("starting", quiet=quiet, since=time.monotonic() - min(_age() + _LOOK, _FIRST))
+
+
+def _age() -> float:
+    """Return for how long this process has been there; on a busy machine that is not its work."""
+    try:
+        began = Path("/proc/self/stat").read_text().rsplit(")", 1)[1].split()[19]
+        now_there = time.clock_gettime(time.CLOCK_BOOTTIME)
+        return now_there - int(began) / os.sysconf("SC_CLK_TCK")
+    except (OSError, AttributeError, ValueError, IndexError):  # no Linux
+        return time.process_time()
 
 
 def can_start_threads() -> bool:
