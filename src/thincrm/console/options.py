@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 SWEEPS, DRAWS, SEED, THINNING = 600, 100, 0, "gp"
-AUTO_MINUTES, TABLE_MINUTES = 10.0, 3.0  # at most, where runs go on until a yes: topics; features
+AUTO_MINUTES, TABLE_MINUTES = 10.0, 3.0  # at most, where runs go on until a yes: topics; tables
 
 Run = Annotated[Path, typer.Argument(help="The folder of a run.", show_default=False)]
 OutRun = Annotated[

@@ -67,6 +67,24 @@ def test_many_categories_and_categories_where_there_should_be_none():
     assert small(**QUICK).fit(table, t=T).layout_.kinds == ("number", "category")
 
 
+def test_numbers_that_are_names():
+    """A few values that come again and again, whole or not; 3 is 3.0 is "3.0"."""
+    stage, half = np.arange(160) % 4 + 1.0, np.arange(160) % 3 / 2.0
+    table = pd.DataFrame({"a": np.tile(Y[:, 0], 4), "yes": np.arange(160) % 2, "half": half})
+    table["stage"] = np.where(np.arange(160) == 7, np.nan, stage)
+    model = small(**QUICK).fit(table, t=np.tile(T, 4))
+    assert model.layout_.kinds == ("number", "category", "category", "category")
+    assert model.layout_.levels == ((), ("0", "1"), ("0", "0.5", "1"), ("1", "2", "3", "4"))
+    expected = model.predict_proba(table[:5], t=T[:5])
+    for column in (table["stage"].astype("Int64"), table["stage"].astype(object).map(str)):
+        found = model.predict_proba(table.assign(stage=column)[:5], t=T[:5])
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(InvalidInput, match="holds '5', which the fit has not seen"):
+        model.predict(table.assign(stage=5)[:5], t=T[:5])
+    few = small(**QUICK).fit(table[:7], t=T[:7])
+    assert few.layout_.kinds[1:] == ("number", "number", "number")
+
+
 def test_factors_that_do_not_fit():
     refused(small(levy=tc.BetaProcess()), Y, T, r"masses in \(0, inf\)")
     refused(small(likelihood="gaussian"), Y, T, "likelihood must be")

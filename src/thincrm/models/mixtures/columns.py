@@ -31,7 +31,8 @@ MixedTable: TypeAlias = TableLike | pd.Series  # numbers, counts, categories: ro
 KINDS = ("number", "count", "category")
 _MOST_LEVELS = 1000
 _SMALL_COUNTS = 10.0  # on average
-_FEW_VALUES, _OFTEN = 8, 20  # whole numbers that are names: how many, and rows of each
+_FEW_VALUES, _OFTEN = 8, 20  # numbers that are names: how many, and rows of each
+_OFTEN_OF_TWO = 4  # rows of each where there are two: yes and no
 
 
 class Layout(NamedTuple):
@@ -62,8 +63,8 @@ class Layout(NamedTuple):
 def found_kinds(table: MixedTable) -> list[str]:
     """Return the kind of every column of a data frame; an array holds numbers.
 
-    Categories: text, True and False, pandas' categories, and whole numbers that are few and come
-    again and again (a normal law would be a spike at each). Counts: whole numbers from 0 on, small
+    Categories: text, True and False, pandas' categories, and numbers that are few and come again
+    and again (a normal law would be a spike at each). Counts: whole numbers from 0 on, small
     ones: the spread of large ones is seldom the root of their mean, and Poisson clusters would have
     to make up for it in dozens.
     """
@@ -87,7 +88,8 @@ def _kind(column: pd.Series[Any]) -> str:
     if whole and value.min() == 0 and value.max() > 1 and value.mean() <= _SMALL_COUNTS:
         return "count"
     n_values = np.unique(value).size
-    few = whole and 2 < n_values <= _FEW_VALUES and value.size >= _OFTEN * n_values
+    often = _OFTEN_OF_TWO if n_values == 2 else _OFTEN
+    few = 2 <= n_values <= _FEW_VALUES and value.size >= often * n_values
     return "category" if few else "number"
 
 
@@ -97,9 +99,12 @@ def coded(table: pd.DataFrame, kinds: Sequence[str], levels: Sequence[Sequence[s
     for place, (kind, known) in enumerate(zip(kinds, levels, strict=True)):
         column = table.iloc[:, place]
         if kind == "category":
-            text = column.astype(object).map(str, na_action="ignore")
-            code = pd.Index(known).get_indexer(pd.Index(text.fillna("")))
-            seen = text.notna().to_numpy()
+            text = _texts(column)
+            seen, levels_known = text.notna().to_numpy(), pd.Index(known)
+            code = levels_known.get_indexer(pd.Index(text.fillna("")))
+            if np.any(seen & (code < 0)):  # 3.0 read as a text may be a 3 of the fit
+                as_numbers = _texts(pd.to_numeric(text, errors="coerce")).fillna("")
+                code = np.where(code < 0, levels_known.get_indexer(pd.Index(as_numbers)), code)
             new = np.flatnonzero(seen & (code < 0))
             if new.size:
                 raise InvalidInput(
@@ -113,6 +118,16 @@ def coded(table: pd.DataFrame, kinds: Sequence[str], levels: Sequence[Sequence[s
     return frame
 
 
+def _texts(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return values as texts; 3.0, as which a 3 is read beside holes, is 3."""
+    return column.astype(object).map(_text, na_action="ignore")
+
+
+def _text(value: object) -> str:
+    whole = isinstance(value, float | np.floating) and value.is_integer()
+    return str(int(value)) if whole else str(value)  # type: ignore[call-overload]
+
+
 def levels_of(table: pd.DataFrame, kinds: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the sorted values of every column of categories."""
     found: list[tuple[str, ...]] = []
@@ -120,8 +135,7 @@ def levels_of(table: pd.DataFrame, kinds: Sequence[str]) -> list[tuple[str, ...]
         if kind != "category":
             found.append(())
             continue
-        seen = table.iloc[:, place].dropna().astype(object)
-        levels = sorted({str(value) for value in seen.unique()})
+        levels = sorted(_texts(table.iloc[:, place]).dropna().unique())
         if len(levels) > _MOST_LEVELS:
             raise InvalidInput(
                 f"Y's column {table.columns[place]!r} has {len(levels):,} categories, more than "

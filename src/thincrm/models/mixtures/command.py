@@ -27,7 +27,6 @@ Example: thincrm clusters table.csv --covariate year --out run
 
 Example: thincrm clusters stations.csv --covariate lon --covariate lat --gates shared --out run
 """
-_SWEEPS = 2000
 
 
 class Gates(StrEnum):
@@ -101,8 +100,8 @@ def clusters(
             show_default="bumps of all lengths",
         ),
     ] = None,
-    sweeps: o.SweepsOrAuto = str(_SWEEPS),
-    minutes: o.Minutes = None,
+    sweeps: o.SweepsOrAuto = "auto",
+    minutes: o.MinutesOfTable = None,
     draws: o.Draws = o.DRAWS,
     chains: o.TableChains = None,
     seed: o.RandomSeed = o.SEED,
@@ -131,8 +130,8 @@ def clusters(
     )
     with resumable(out), connected(scheduler) as client:
         complete = work.fit_clusters(
-            Voice(quiet, json), table, how, censored, thinning, settings, out, client, minutes,
-            fewer=chains is None,
+            Voice(quiet, json), table, how, censored, thinning, settings, out, client,
+            o.minutes_of(minutes, sweeps, o.TABLE_MINUTES), fewer=chains is None,
         )  # fmt: skip
     end_of(out, complete)
 

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import CovariateLike
 from thincrm.errors import InvalidInput
-from thincrm.models.atom_tables import band, through_time
+from thincrm.models.atom_tables import through_time
+from thincrm.models.bands import band
 from thincrm.models.mixtures.cells import ColumnLaw
 from thincrm.models.mixtures.clusters import Params
 from thincrm.models.mixtures.draw import MixtureDraw
@@ -134,8 +135,9 @@ class MixtureDensities(MixtureRows):
         level: float,
     ) -> pd.DataFrame:  # fmt: skip
         """Return a (T, G) number of every draw as a table with bands, t running fastest."""
-        value_BTG = np.stack([of(self.draws_[b]) for b in self._places()])
-        lower, upper = band(value_BTG, level)
+        draws = [self.draws_[b] for b in self._places()]
+        value_BTG = np.stack([of(draw) for draw in draws])
+        lower, upper = band(value_BTG, np.array([draw.chain for draw in draws]), level)
         columns = {"mean": value_BTG.mean(axis=0), "lower": lower, "upper": upper}
         return through_time({name: value_G}, self.covariates_, rows, columns)
 

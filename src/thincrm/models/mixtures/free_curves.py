@@ -35,7 +35,7 @@ from thincrm.numerics.streams import fresh_key
 from thincrm.thinning import Bump
 from thincrm.thinning.bump import BumpState
 
-__all__ = ["are_free", "free_curves"]
+__all__ = ["are_free", "free_curves", "move_curves"]
 
 _KEPT = 0.125  # of the rows: the chance to keep its cluster
 _RULES = Rules()
@@ -53,20 +53,32 @@ def free_curves(
     rng: np.random.Generator, problem: MixtureProblem, state: MixtureState, rules: Rules = _RULES
 ) -> MixtureState:
     """Move curves and masses of clusters; redraw rows' clusters and the clocks."""
+    kept = np.flatnonzero(rng.random(int(problem.trials.sum())) < _KEPT)
+    return redraw_observations(rng, problem, move_curves(rng, problem, state, kept, rules))
+
+
+def move_curves(
+    rng: np.random.Generator, problem: MixtureProblem, state: MixtureState, kept: Int, rules: Rules
+) -> MixtureState:
+    """Move curves and masses given the clusters of the kept rows: half a move, see `free_curves`.
+
+    Which clusters a round moves has nothing to do with their curves, and its steps are alike; so
+    the rounds one after the other are reversible.
+    """
     thinning, levy, first = problem.thinning, state.levy, problem.n_background
     if not isinstance(thinning, Bump) or not isinstance(levy, GammaProcess):
         return state
     view = view_of(problem, state)
-    kept = np.flatnonzero(rng.random(view.label_N.size) < _KEPT)
     used = np.unique(view.label_N[kept])
     used = used[used >= first]
+    if not used.size:
+        return state
     x, log_mass = BumpState(*map(np.array, state.x)), state.log_mass.copy()
-    if used.size:
-        mine = _used(view, levy, used, kept)
-        move_used(fresh_key(rng), thinning.prior_of(problem.prepared), mine, rules)
-        x.location[used - first], x.log_length[used - first] = mine.x_UE[:, :-2], mine.x_UE[:, -2]
-        log_mass[used] = mine.x_UE[:, -1]
-    return redraw_observations(rng, problem, replace(state, x=x, log_mass=log_mass))
+    mine = _used(view, levy, used, kept)
+    move_used(fresh_key(rng), thinning.prior_of(problem.prepared), mine, rules)
+    x.location[used - first], x.log_length[used - first] = mine.x_UE[:, :-2], mine.x_UE[:, -2]
+    log_mass[used] = mine.x_UE[:, -1]
+    return replace(state, x=x, log_mass=log_mass)
 
 
 def _used(view: View, levy: GammaProcess, used: Int, kept: Int) -> Used:

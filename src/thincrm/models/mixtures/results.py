@@ -13,14 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.covariates import CovariateLike, Covariates
 from thincrm.errors import InvalidInput, check_between
-from thincrm.models.atom_tables import band, through_time
+from thincrm.models.atom_tables import through_time
 from thincrm.models.base import Model
 from thincrm.models.mixtures.cells import Cells
 from thincrm.models.mixtures.columns import Layout
 from thincrm.models.mixtures.draw import MixtureDraw, predictive_weights
 from thincrm.models.mixtures.evidence import Gating
 from thincrm.models.mixtures.partition import CredibleBall, spread
-from thincrm.models.mixtures.tables import ClusterTables, mean_and_band
+from thincrm.models.mixtures.tables import ClusterTables
 from thincrm.models.mixtures.weights import seen_weights
 from thincrm.numerics.arrays import Bool, Float, Int
 
@@ -86,7 +86,7 @@ class MixtureResults(Model):
         cells, tables = self._cells(), self._tables
         columns: dict[str, Float] = {}
         for names, value_BEL in zip(_BANDS, tables.moments(self._moments()), strict=True):
-            found = mean_and_band(value_BEL, level)
+            found = tables.mean_and_band(value_BEL, level)
             columns |= {name: part.T.ravel() for name, part in zip(names, found, strict=True)}
         index = pd.MultiIndex.from_product(
             [range(tables.n_clusters), cells.entries(self.columns_)], names=["cluster", "column"]
@@ -135,8 +135,8 @@ class MixtureResults(Model):
                 for draw in self.draws_
             ]
         )
-        lower, upper = band(number_BT, level)
-        columns = {"mean": number_BT.mean(axis=0), "lower": lower, "upper": upper}
+        found = self._tables.mean_and_band(number_BT[..., None], level)
+        columns = dict(zip(_BANDS[0], found[..., 0], strict=True))
         return through_time({}, self.covariates_, rows, columns)
 
     def first_active(self, level: float = 0.9) -> pd.DataFrame:

@@ -15,13 +15,14 @@ import pandas as pd
 from scipy.special import expit
 
 from thincrm.data.covariates import Covariates
-from thincrm.models.atom_tables import band, through_time
+from thincrm.models.atom_tables import through_time
+from thincrm.models.bands import band
 from thincrm.models.curve_shapes import first_last
 from thincrm.models.mixtures.draw import MixtureDraw
 from thincrm.models.mixtures.partition import Partition, contingency
 from thincrm.numerics.arrays import Float, Int
 
-__all__ = ["ClusterTables", "mean_and_band"]
+__all__ = ["ClusterTables"]
 
 OfDraw = Callable[[MixtureDraw], Float]
 Moments = Callable[[MixtureDraw], tuple[Float, Float]]
@@ -33,6 +34,7 @@ class ClusterTables:
     def __init__(self, draws: Sequence[MixtureDraw]) -> None:
         self.draws = draws
         self.partition = Partition([draw.labels for draw in draws])
+        self._chain_B = np.array([draw.chain for draw in draws])
 
     @cached_property
     def n_clusters(self) -> int:
@@ -79,10 +81,17 @@ class ClusterTables:
             out.append(np.where(absent_L, np.nan, value))
         return np.stack(out)
 
+    def mean_and_band(self, values_BQL: Float, level: float) -> Float:
+        """Return (3, Q, L): means and ends of bands over the draws that have a cluster."""
+        known_QL = ~np.isnan(values_BQL).all(axis=0)
+        mean_QL = np.full(known_QL.shape, np.nan)
+        mean_QL[known_QL] = np.nanmean(values_BQL[:, known_QL], axis=0)
+        return np.stack([mean_QL, *band(values_BQL, self._chain_B, level)])
+
     def sizes(self, level: float) -> pd.DataFrame:
         """Return every cluster's rows, its share of all with bands, and its presence in draws."""
         share_BL = self.together(lambda draw: draw.counts.sum(0) / draw.counts.sum(), weighed=False)
-        mean, lower, upper = mean_and_band(share_BL, level)
+        mean, lower, upper = self.mean_and_band(share_BL[:, None], level)[:, 0]
         index = pd.RangeIndex(self.n_clusters, name="cluster")
         columns = {
             "rows": np.bincount(self.partition.labels),
@@ -108,7 +117,7 @@ class ClusterTables:
         columns: dict[str, Float] = {}
         for prefix, values in (("", opened), ("share_", share)):
             names = ("share" if prefix else "mean", prefix + "lower", prefix + "upper")
-            columns |= dict(zip(names, mean_and_band(values, level), strict=True))
+            columns |= dict(zip(names, self.mean_and_band(values, level), strict=True))
         return through_time({"cluster": np.arange(self.n_clusters)}, known, rows, columns)
 
     def lifetimes(
@@ -127,12 +136,3 @@ class ClusterTables:
 def _square(mean: Float, spread: Float) -> Float:
     """Return the mean of the square."""
     return np.asarray(mean**2 + spread**2)
-
-
-def mean_and_band(values_B: Float, level: float) -> tuple[Float, Float, Float]:
-    """Return means and bands over draws, of those that have a value; NaN where none has."""
-    known = ~np.isnan(values_B).all(axis=0)
-    mean, lower, upper = np.full((3, *known.shape), np.nan)
-    mean[known] = np.nanmean(values_B[:, known], axis=0)
-    lower[known], upper[known] = band(values_B[:, known], level)
-    return mean, lower, upper

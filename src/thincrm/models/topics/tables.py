@@ -15,8 +15,8 @@ from thincrm.data.counts import CountMatrix, row_blocks
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, check_between, check_count
 from thincrm.models.atom_tables import through_time
+from thincrm.models.bands import band
 from thincrm.models.curve_shapes import SHAPES, first_last, shape_of
-from thincrm.models.topics.bands import band
 from thincrm.models.topics.chain_topics import (
     SIMILARITY,
     ChainTopics,

@@ -1,19 +1,11 @@
-"""Bands of topics: where their ends stand, and that they hold what they say they do."""
+"""Bands: where their ends stand, and that they hold what they say they do."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from made_up_draws import made_up
 from scipy import stats
-from scipy.special import expit
 
-from thincrm.data.covariates import covariates
 from thincrm.inference.convergence import tail_ess
-from thincrm.models.topics.bands import band
-from thincrm.models.topics.tables import TopicTables
-
-YEARS = np.array([1900, 1901, 1902, 1905, 1901])
-VOCABULARY = pd.Index(list("abcdef"))
+from thincrm.models.bands import band
 
 
 def slow(seed, n_chains, n_draws, phi):
@@ -45,7 +37,7 @@ def test_few_draws_count_as_independent_ones():
 
 
 def test_bands_are_quantiles_of_what_is_there():
-    """Chains so short that their draws count as independent; a draw may lack a topic."""
+    """Chains so short that their draws count as independent; a draw may lack an atom."""
     rng = np.random.default_rng(4)
     values, chain = rng.normal(size=(31, 5, 4)), np.arange(31) // 7
     values[np.broadcast_to(rng.random((31, 1, 4)) < 0.3, values.shape)] = np.nan
@@ -58,7 +50,7 @@ def test_bands_are_quantiles_of_what_is_there():
 
 @pytest.mark.parametrize("phi", [0.0, 0.5, 0.95])
 def test_ends_stand_where_those_of_fewer_independent_draws_would(phi):
-    """A topic that one of the chains lacks has the draws of the others."""
+    """An atom that one of the chains lacks has the draws of the others."""
     drawn = np.stack([slow(seed, 4, 50, phi) for seed in range(6)])  # Q K, C, S
     values_BQK = np.moveaxis(drawn.reshape(3, 2, 200), 2, 0).copy()
     values_BQK[50:100, :, 1] = np.nan
@@ -83,42 +75,13 @@ def test_bands_of_slow_chains_hold_what_they_say(phi):
     assert 0.89 < held < 0.93
 
 
-def lacking(times):
-    """Return draws of four chains; the last has topic 0 and `times` topic 1 as one, column 0."""
-    words_of = np.array([[20, 10, 5, 0, 0, 0], [0, 0, 4, 20, 8, 0], [3, 0, 0, 0, 9, 25]])
-    both = np.array([words_of[0] + times * words_of[1], words_of[0], words_of[2]])
-    draws = [made_up([0, 1, 2], 10 * c + i, c, i, words_of=words_of)
-             for c in range(3) for i in range(4)]  # fmt: skip
-    return draws + [made_up([0, 2], 40 + i, 3, i, words_of=both) for i in range(4)]
-
-
-@pytest.mark.parametrize(("times", "akin"), [(2, True), (6, False)])
-def test_bands_have_what_a_chain_makes_of_a_topic_it_lacks(times, akin):
-    """The chain's own topic that has most of its words, unless these are few of that one's.
-
-    Means are of the chains that have it.
-    """
-    draws = lacking(times)
-    tables = TopicTables(draws, VOCABULARY, covariates(YEARS))
-    curves = tables.activation(tables.known.rows, 0.8, lambda draw, _: draw.log_odds)
-    consensus = tables.consensus(0.7)
-    lacks = np.flatnonzero(consensus.firm() & ~consensus.found[3])
-    assert lacks.size
-    for k in lacks:
-        has = [(draw, int(at[k])) for draw, at in zip(draws[:12], tables.found, strict=False)]
-        held_P = tables.told.words(tables.chains)[:, k]
-        for draw in draws[12:]:
-            words = draw.words.toarray()
-            share = [sum(held_P[p] * words[p, j] / max(words[p].sum(), 1) for p in range(6))
-                     for j in range(2)]  # fmt: skip
-            best = words[:, int(np.argmax(share))]
-            near = held_P @ best / np.sqrt((held_P @ held_P) * (best @ best))
-            assert (near > 0.35) == akin
-            if akin:
-                has.append((draw, int(np.argmax(share))))
-        assert all(at[k] == -1 for at in tables.found[12:])
-        open_BT = np.array([expit(draw.log_odds[:, j]) for draw, j in has])
-        mine = curves[curves["topic"] == k]
-        np.testing.assert_allclose(mine["mean"], open_BT[:12].mean(axis=0))
-        ends = np.quantile(open_BT, [0.1, 0.9], axis=0, method="weibull")
-        np.testing.assert_allclose(mine[["lower", "upper"]].T, ends)
+def test_a_quantity_that_an_atom_has_not_leaves_its_others_alone():
+    values = np.random.default_rng(5).normal(size=(40, 3, 2))
+    values[10:20] = np.nan  # draws without the atoms
+    without = values[:, :2]
+    values[:, 2, 0] = np.nan
+    chain = np.arange(40) // 20
+    found = np.stack(band(values, chain, 0.8))
+    np.testing.assert_array_equal(found[:, :2], np.stack(band(without, chain, 0.8)))
+    assert np.isnan(found[:, 2, 0]).all()
+    assert np.isfinite(found[:, 2, 1]).all()
