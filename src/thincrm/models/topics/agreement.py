@@ -27,9 +27,12 @@ def judge_topics(plain: Verdict, consensus: Consensus) -> Verdict:
     if plain.ok or n_chains < _FEWEST_CHAINS or not plain.worth > 0.0:
         return plain
     held = float(consensus.share[:, firm].sum(axis=1).mean())
-    found = f"on {firm.sum()} topics, which hold {held:.0%} of the words"
+    topics = "1 topic, which holds" if firm.sum() == 1 else f"{firm.sum()} topics, which hold"
+    found = f"on {topics} {held:.0%} of the words"
     if held < ENOUGH:
-        return Verdict(Sentence(plain, f" They agree {found}."), rhat=plain.rhat, worth=plain.worth)
+        told = Sentence(plain, f" They agree {found}; a yes needs {ENOUGH:.0%}.")
+        missing = f"firm topics hold {held:.0%} of the words so far, {ENOUGH:.0%} needed"
+        return Verdict(told, rhat=plain.rhat, worth=plain.worth, missing=missing)
     rest = f"; the draws are worth only {plain.worth:.0f} independent ones."
     if plain.doubt:
         rest = f". They differ in other topics, and in numbers: most in {plain.doubt}."

@@ -39,18 +39,25 @@ class TopicTerminal(ModelTerminal[TopicModel]):
     """How a topic model is shown and used."""
 
     def table(self, model: TopicModel) -> Table:
-        """Return the largest topics: share of words, curve, where it was found, words."""
+        """Return the largest topics: share of words, curve, where it was found, words.
+
+        Those that come back (`reliability`) first, then, apart, some of the others.
+        """
         curves = model.activation()
         shape = (int(curves["topic"].max()) + 1, len(model.covariates_.rows))
         open_KT = curves["mean"].to_numpy().reshape(shape)
         n_chains = len({draw.chain for draw in model.draws_})
         where = "chains" if n_chains > 1 else "draws"
         grid = CurveTable(model.covariates_, "topic", "words", "most relevant words", where)
-        found_K = model.reliability()[where]
+        reliable = model.reliability()
+        found_K, firm_K = reliable[where], reliable["firm"].to_numpy()
         share_K = curves["share"].to_numpy().reshape(shape) @ grid.weight_T
         table = model.topics(_WORDS)
         words = table.groupby("topic")["word"].agg(lambda w: " ".join(map(str, w)))
-        for topic in range(min(shape[0], MOST_ATOMS)):
+        shown = np.argsort(~firm_K, kind="stable")[:MOST_ATOMS].tolist()
+        for place, topic in enumerate(shown):
+            if place > 0 and firm_K[shown[place - 1]] and not firm_K[topic]:
+                grid.below(f"The lower topics do not come back: too few {where} have them.")
             size, part = f"{100 * share_K[topic]:.1f} %", float(found_K[topic])
             found = f"{part * n_chains:.0f}/{n_chains}" if n_chains > 1 else f"{100 * part:.0f} %"
             grid.add(topic, size, open_KT[topic], words[topic], found)

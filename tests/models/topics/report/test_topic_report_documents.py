@@ -134,6 +134,32 @@ def test_passages_are_the_texts_with_topics_of_words(model, data):
     assert np.mean(agree) > 0.6
 
 
+def test_words_of_a_passage_have_the_topic_most_of_their_tokens_are_of():
+    """In plain loops over draws and tokens; words with hyphens are found whole."""
+    words = [f"co-op{letter}" for letter in "abcdef"] + [f"plain{letter}" for letter in "abcdef"]
+    model = fitted(words)
+    found, counts = model.topic_tables().found, model.counts_.toarray()
+    data = topic_data(model, texts_of(model))
+    first = np.concatenate([[0], counts.sum(axis=1).cumsum()])
+    told = set()
+    for topic in data["topics"]:
+        for quotation in topic["quotations"]:
+            d = int(data["documents"][quotation["document"]]["name"])
+            token_words = np.repeat(np.arange(12), counts[d])
+            for word, k, percent in (x for x in quotation["text"] if not isinstance(x, str)):
+                code = words.index(word)
+                held = np.zeros(len(data["topics"]))
+                for draw, place in zip(model.draws_, found, strict=True):
+                    mine = draw.labels[first[d] : first[d + 1]][token_words == code]
+                    for page_topic, label in enumerate(place):
+                        held[page_topic] += np.sum(mine == label) if label >= 0 else 0
+                share = held / (counts[d, code] * len(model.draws_))
+                assert k == share.argmax()
+                assert percent == round(100 * share[k])
+                told.add(word)
+    assert told == set(words)
+
+
 def test_documents_of_a_topic_are_spread_over_time(model, data):
     longest = max(data["topics"], key=lambda topic: topic["tokens"])
     named = [q["document"] for q in longest["quotations"]] + [d for d, _ in longest["others"]]
