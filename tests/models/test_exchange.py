@@ -63,6 +63,19 @@ def test_kept_activations_are_those_of_the_same_times(fitted):
     pd.testing.assert_frame_equal(fitted.activation(), fitted.activation(DATES.unique()))
 
 
+@pytest.mark.parametrize("n_background", [0, 1])
+def test_curves_at_new_times_go_on_from_those_at_old_ones(n_background):
+    """An hour later all is as it was; topics that are always open come first in a draw."""
+    settings = SETTINGS | {"n_chains": 1, "n_background": n_background}
+    model = TopicModel(**settings).fit(X, t=DATES)
+    kept = model.activation()
+    later = model.activation(DATES.unique() + pd.Timedelta(hours=1))
+    names = [name for name in kept.columns if name not in ("topic", "t")]
+    np.testing.assert_allclose(later[names], kept[names], atol=2e-3)
+    never_shut = kept.groupby("topic")["mean"].min() == 1.0
+    assert never_shut.sum() == n_background
+
+
 def test_every_table_is_written(fitted, tmp_path):
     files = fitted.to_csv(tmp_path / "new" / "folder")
     names = {file.stem for file in files}
