@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from thincrm.data.counts import as_counts, split_words
 from thincrm.data.covariates import covariates
 from thincrm.models.topics.terminal import TopicTerminal
 
@@ -55,3 +56,27 @@ def test_where_all_topics_come_back_nothing_is_set_apart():
     table = TopicTerminal().table(model)
     assert table.caption is None
     assert [str(cell) for cell in table.columns[0].cells] == ["0", "1", "2"]
+
+
+def test_held_out_words_are_also_told_by_frequencies_alone():
+    """exp(-sum y log f / sum y), f being the shares of words in what was fitted, 1/2 added."""
+    counts = as_counts(np.random.default_rng(0).poisson([9.0, 3.0, 1.0, 0.2], (20, 4)))
+    model = SimpleNamespace(counts_=counts, vocabulary_=pd.Index(list("abcd")), covariates_=None)
+    found = SimpleNamespace(value=2.5, error=0.1, n_words=7)
+    again = SimpleNamespace(
+        set_params=lambda **_: None,
+        fit=lambda *_, **__: None,
+        perplexity=lambda heldout: found,
+        n_topics_=pd.Series([2, 5]),
+    )
+    told = TopicTerminal().evaluate(None, model, again, 0.3, 4)
+    train, heldout = (part.toarray() for part in split_words(counts, 0.3, 4))
+    share = [(n + 0.5) / (train.sum() + 2.0) for n in train.sum(axis=0)]
+    logs = [n * np.log(f) for n, f in zip(heldout.sum(axis=0), share, strict=True)]
+    assert told == {
+        "perplexity": 2.5,
+        "monte_carlo_error": 0.1,
+        "perplexity_of_word_frequencies": pytest.approx(np.exp(-sum(logs) / heldout.sum())),
+        "held_out_words": 7,
+        "topics": 3.5,
+    }
