@@ -49,6 +49,18 @@ def test_rows_are_of_firm_topics_first_then_of_the_others(n_chains, found):
     assert [row.end_section for row in table.rows] == [False, True, False]
 
 
+def test_tiny_topics_that_do_not_come_back_are_left_out(monkeypatch):
+    """Of a topic of a word or two, most of the words shown would be the prior's."""
+    monkeypatch.setitem(SHARE, 1, [0.0009, 0.0009])
+    monkeypatch.setitem(SHARE, 2, [0.0001, 0.0001])
+    table = TopicTerminal().table(model_of(4))
+    assert [str(cell) for cell in table.columns[0].cells] == ["0", "2"]
+    assert table.caption is None
+    monkeypatch.setitem(SHARE, 1, [0.0011, 0.0011])
+    table = TopicTerminal().table(model_of(4))
+    assert [str(cell) for cell in table.columns[0].cells] == ["0", "2", "1"]
+
+
 def test_where_all_topics_come_back_nothing_is_set_apart():
     model = model_of(4)
     firm = model.reliability().assign(firm=True)
@@ -56,6 +68,10 @@ def test_where_all_topics_come_back_nothing_is_set_apart():
     table = TopicTerminal().table(model)
     assert table.caption is None
     assert [str(cell) for cell in table.columns[0].cells] == ["0", "1", "2"]
+    none = firm.assign(firm=False)
+    model.reliability = lambda: none
+    told = str(TopicTerminal().table(model).caption)
+    assert told == "These topics do not come back: too few chains have them."
 
 
 def test_held_out_words_are_also_told_by_frequencies_alone():
