@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from test_consensus import CHAINS, DRAWS, SEEN, tables_of
 
+from thincrm.errors import in_shell
 from thincrm.inference.diagnostics import Verdict
 from thincrm.models.topics.agreement import ENOUGH, judge_topics
 from thincrm.models.topics.model import TopicModel
@@ -61,7 +62,10 @@ def test_a_no_says_how_much_comes_back():
     assert not found.ok
     assert not found.enough
     assert found.startswith(NO)
-    assert found.endswith("They agree on 0 topics, which hold 0% of the words; a yes needs 70%.")
+    said = "They agree on 0 topics, which hold 0% of the words; a yes needs 70%."
+    assert found.endswith(f'{said} Coarser topics (detail="coarse") come back more surely.')
+    assert in_shell(found).endswith("Coarser topics (--detail coarse) come back more surely.")
+    assert judge_topics(NO, consensus, coarse=True).endswith(said)
     assert found.missing == "firm topics hold 0% of the words so far, 70% needed"
 
 

@@ -32,6 +32,7 @@ from thincrm.numerics.waiting import now
 __all__ = ["TopicTerminal"]
 
 _WORDS = 8
+_LEAST = 0.001  # share of words of a topic that does not come back, but is shown
 _REASONS = 4  # words, and topics, that dated a document
 
 
@@ -54,10 +55,12 @@ class TopicTerminal(ModelTerminal[TopicModel]):
         share_K = curves["share"].to_numpy().reshape(shape) @ grid.weight_T
         table = model.topics(_WORDS)
         words = table.groupby("topic")["word"].agg(lambda w: " ".join(map(str, w)))
-        shown = np.argsort(~firm_K, kind="stable")[:MOST_ATOMS].tolist()
+        told = np.flatnonzero(firm_K | (share_K >= _LEAST))
+        shown = told[np.argsort(~firm_K[told], kind="stable")][:MOST_ATOMS].tolist()
         for place, topic in enumerate(shown):
-            if place > 0 and firm_K[shown[place - 1]] and not firm_K[topic]:
-                grid.below(f"The lower topics do not come back: too few {where} have them.")
+            if not firm_K[topic] and (place == 0 or firm_K[shown[place - 1]]):
+                which = "The lower" if place else "These"
+                grid.below(f"{which} topics do not come back: too few {where} have them.")
             size, part = f"{100 * share_K[topic]:.1f} %", float(found_K[topic])
             found = f"{part * n_chains:.0f}/{n_chains}" if n_chains > 1 else f"{100 * part:.0f} %"
             grid.add(topic, size, open_KT[topic], words[topic], found)
