@@ -31,7 +31,7 @@ def packed(value: object) -> np.ndarray:
 
     room = io.BytesIO()
     Pickler(room, pickle.HIGHEST_PROTOCOL).dump(value)
-    return np.frombuffer(room.getbuffer(), np.uint8)
+    return np.frombuffer(room.getvalue(), np.uint8)  # not to be written to: else Dask copies it
 
 
 def unpacked(sent: np.ndarray) -> Any:

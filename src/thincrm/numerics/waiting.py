@@ -1,7 +1,7 @@
 """A word on standard error where work takes long before there is progress to show.
 
-On a terminal it is one line that comes after half a second, changes every second and goes at the
-end; elsewhere it is a line after two seconds and every half minute.
+On a terminal it is one line that comes after half a second, changes every half second and goes at
+the end; elsewhere it is a line after two seconds and every half minute.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from thincrm.printable import printable
 __all__ = ["can_start_threads", "now", "passed", "span", "starting", "telling"]
 
 _FIRST, _THEN = 1.5, 30.0  # seconds that a stage lasts before its first line, and the next
-_SOON, _MOVES = 0.5, 1.0  # on a terminal
+_SOON, _MOVES = 0.5, 0.5  # on a terminal
 _LOOK = 0.25  # seconds between two looks at the stage
 
 
