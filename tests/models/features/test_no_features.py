@@ -67,10 +67,12 @@ def test_pictures_refuse_in_a_sentence(table):
         pytest.raises(InvalidInput, match="no features to draw"),
     ):
         plots.features(model)
+    with pytest.raises(InvalidInput, match="no features to draw"):
+        plots.activation(model)
 
 
 def test_the_terminal_says_so(table, tmp_path):
-    table.drop(columns="u").to_csv(tmp_path / "table.csv", index=False)
+    table.drop(columns="u").assign(name="x").to_csv(tmp_path / "table.csv", index=False)
     words = ["features", tmp_path / "table.csv", "--covariate", "t", "--out", tmp_path / "run"]
     done = CliRunner().invoke(app, [*map(str, words), "--sweeps", "9", "--chains", "1"])
     assert done.exit_code == 0
@@ -78,3 +80,4 @@ def test_the_terminal_says_so(table, tmp_path):
     assert "--weights binary --factors 20 --level smooth" in said
     assert said in " ".join(done.stdout.split())
     assert "are shown" not in done.stdout
+    assert "Left out, as they hold no numbers: name." in done.stdout
