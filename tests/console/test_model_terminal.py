@@ -30,6 +30,9 @@ class CountModel:
     def to_csv(self, folder):
         return [folder / "a.csv"]
 
+    def nothing_found(self):
+        return "No parts are in use."
+
     def verdict(self):
         return "Fine."
 
@@ -61,4 +64,4 @@ def test_where_nothing_is_in_use_no_table_is_shown(tmp_path, capsys, monkeypatch
     monkeypatch.setattr(ModelTerminal, "n_found", lambda self, model: pd.Series([0, 0]))
     show_run(Voice(), ModelTerminal(), CountModel(), tmp_path)
     told = capsys.readouterr().out
-    assert told.startswith("No parts in use.\nFine.\n")
+    assert told.startswith("No parts are in use.\nFine.\n")
