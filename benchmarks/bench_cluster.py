@@ -41,6 +41,7 @@ from thincrm.models.topics.start import start_state
 from thincrm.models.topics.state import TopicProblem, facts_of, shards_of
 from thincrm.models.topics.sweep import SWEEP
 from thincrm.numerics.streams import sweep_generator
+from thincrm.numerics.threads import one_blas_thread
 from thincrm.ports import Problem
 from thincrm.thinning import SigmoidGP
 
@@ -91,7 +92,7 @@ def cluster(n_workers: int) -> Iterator[object]:
 
 def run(name: str, task: TopicProblem, state, n_sweeps: int, client=None, kill=False) -> None:
     clock, own, found = [], [], hashlib.sha256()
-    with task.engine.running():
+    with task.engine.running(), one_blas_thread():  # as chains run
         for sweep in range(n_sweeps):
             if kill and sweep % 2 == 1:
                 os.kill(min(client.run(os.getpid).values()), signal.SIGKILL)

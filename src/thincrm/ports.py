@@ -303,8 +303,12 @@ class Engine(Protocol):
         shards: Sequence[Shard],
         local: Sequence[Local],
         message: Message,
+        add: Callable[[Sequence[Result]], Result] | None = None,
     ) -> Iterator[Result]:
-        """Yield work(shard, local, message) of every shard: results too many to hold at once."""
+        """Yield work(shard, local, message) of every shard; the locals stay as they are.
+
+        Without `add` (see `map`) there may be too many results to hold at once.
+        """
 
     @property
     def n_threads_here(self) -> int:

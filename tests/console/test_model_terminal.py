@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 import pytest
+from rich.table import Table
 
 from thincrm.console.model_terminal import ModelTerminal, RunCommand
 from thincrm.console.show_run import show_run
@@ -29,6 +30,9 @@ class CountModel:
     def to_csv(self, folder):
         return [folder / "a.csv"]
 
+    def nothing_found(self):
+        return "No parts are in use."
+
     def verdict(self):
         return "Fine."
 
@@ -53,3 +57,11 @@ def test_any_model_is_shown(tmp_path, capsys):
         assert part in said
     show_run(Voice(json=True), ModelTerminal(), CountModel(), tmp_path)
     assert json.loads(capsys.readouterr().out)["n_parts"] == [2, 3]
+
+
+def test_where_nothing_is_in_use_no_table_is_shown(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(ModelTerminal, "table", lambda self, model: Table("feature"))
+    monkeypatch.setattr(ModelTerminal, "n_found", lambda self, model: pd.Series([0, 0]))
+    show_run(Voice(), ModelTerminal(), CountModel(), tmp_path)
+    told = capsys.readouterr().out
+    assert told.startswith("No parts are in use.\nFine.\n")

@@ -1,8 +1,8 @@
 """A run is stopped, or the disk is full, at each and every file operation."""
 
-import re
 import shutil
 import warnings
+from contextlib import suppress
 
 import pytest
 from faults import Killed, faulty, watched
@@ -10,7 +10,7 @@ from small_run import bits, files, fit
 
 import thincrm as tc
 from thincrm.errors import CannotWrite
-from thincrm.files import operations
+from thincrm.files import Folder, operations
 from thincrm.files.run import NewRun
 from thincrm.inference import run_log as journal
 from thincrm.models.atom_tables import write_tables
@@ -153,26 +153,83 @@ def contents(run):
 
 
 def test_files_are_forced_to_disk_before_they_get_their_names(tmp_path, monkeypatch):
-    """Of every file of a run: create, write, sync, rename, and a sync of the folder."""
-    asked = []
+    """Of every file of a run: written, then forced; renamed; and after that its folder forced."""
+    asked, fresh = [], {}
 
     class Noting(operations.Operations):
-        def __getattribute__(self, name):
-            if name in ("create", "write", "sync", "rename"):
-                asked.append(name)
-            return super().__getattribute__(name)
+        def create(self, name, within, mode=0o666):
+            fresh[name] = super().create(name, within, mode)
+            asked.append(("create", fresh[name]))
+            return fresh[name]
+
+        def write(self, file, data):
+            asked.append(("write", file))
+            return super().write(file, data)
+
+        def sync(self, handle):
+            asked.append(("sync", handle))
+            super().sync(handle)
+
+        def rename(self, old, new, within):
+            asked.append(("rename", fresh[old], within))
+            super().rename(old, new, within)
 
     monkeypatch.setattr(operations, "current", Noting())
     begin(tmp_path / "run")
     monkeypatch.undo()
-    steps = " ".join(asked[1:-1])  # the first and the last write are of the lock's
-    one = "create write( write)* sync rename sync"
-    assert re.fullmatch(f"{one}( {one})*", steps), steps
+    n_named = 0
+    for place, (what, file, *within) in enumerate(asked):
+        if what != "rename":
+            continue
+        n_named += 1
+        before = [step[0] for step in asked[:place] if step[1] == file]
+        its_own = before[len(before) - before[::-1].index("create") :]  # numbers are used again
+        assert its_own[-1] == "sync"
+        assert set(its_own[:-1]) <= {"write"}
+        assert ("sync", *within) in asked[place:]
     n_files = len([path for path in files(tmp_path) if path.name != "lock"])
-    assert asked.count("rename") > n_files
+    assert n_named > n_files
 
 
-def test_the_faults_are_felt(tmp_path, whole):
+def test_many_files_are_written_together(tmp_path, monkeypatch):
+    """Folders are forced to disk once a group; with threads and without the files are the same."""
+    folder, found = Folder(tmp_path), {}
+    for few in (1, 1000):
+        monkeypatch.setattr("thincrm.files.folder._FEW", few)
+        with folder.together():
+            for n in range(100):
+                folder.write(f"{n}", b"%d" % n)
+            assert len(folder.names()) == 100
+        found[few] = {name: (tmp_path / name).read_bytes() for name in folder.names()}
+        for name in folder.names():
+            folder.remove(name)
+    assert found[1] == found[1000] == {f"{n}": b"%d" % n for n in range(100)}
+
+
+@pytest.mark.parametrize("threads", [1, 1000])
+def test_a_group_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch, threads):
+    monkeypatch.setattr("thincrm.files.folder._FEW", threads)
+    folder = Folder(tmp_path)
+    folder.write("5", b"before")
+    with faulty(how="full") as system:
+        _write_ten(folder)
+    for n in range(1, system.n_done + 1):
+        for name in folder.names():
+            folder.remove(name)
+        folder.write("5", b"before")
+        with suppress(CannotWrite), faulty(n, how="full"):
+            _write_ten(folder)
+        assert all(len(name) == 1 for name in folder.names()), n
+        assert (tmp_path / "5").read_bytes() in (b"before", b"5"), n
+
+
+def _write_ten(folder):
+    with folder.together():
+        for n in range(10):
+            folder.write(f"{n}", b"%d" % n)
+
+
+def test_the_faults_are_felt(tmp_path, whole, monkeypatch):
     """The twin of these tests: a writer without rename leaves half a file at some operation."""
     from thincrm.files import folder
 
@@ -187,16 +244,14 @@ def test_the_faults_are_felt(tmp_path, whole):
         finally:
             system.close(file)
 
-    careful, folder._write = folder._write, careless
-    try:
-        bad = 0
-        for folder_left in killed_everywhere(tmp_path):
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")
-                try:
-                    check(folder_left, whole, folder_left.name)
-                except Exception:
-                    bad += 1
-        assert bad > 5
-    finally:
-        folder._write = careful
+    monkeypatch.setattr(folder, "_fill", careless)
+    monkeypatch.setattr(folder, "_name_all", lambda group, handle: None)
+    bad = 0
+    for folder_left in killed_everywhere(tmp_path):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                check(folder_left, whole, folder_left.name)
+            except Exception:
+                bad += 1
+    assert bad > 5

@@ -195,8 +195,27 @@ def test_the_verdict_ends_an_auto_run(monkeypatch):
     assert model.n_sweeps_ == 14
     assert not verdicts
     assert [len(notes), *(note.partition(", ")[2] for note in (notes[0], notes[6], notes[-1]))] == [
-        14, "", "too few draws to judge", "R-hat 1.30 so far, some 22 sweeps needed",
+        14, "", "too few draws to judge", "R-hat 1.30 so far, some 22 sweeps of each chain needed",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("verdict", "told"),
+    [
+        (
+            Verdict("no", rhat=3.3, worth=0.139),
+            "R-hat 3.30 so far, some 4,300 sweeps of each chain",
+        ),
+        (Verdict("no", rhat=3.3, worth=5.0, missing="topics hold 57%"), "topics hold 57%"),
+    ],
+)
+def test_what_a_yes_waits_for_is_told_in_plain_numbers(verdict, told, monkeypatch):
+    verdicts, notes = [verdict, Verdict("one", enough=True)], []
+    monkeypatch.setattr(base, "_FIRST_SWEEPS", 6)
+    monkeypatch.setattr(tc.TopicModel, "verdict", lambda self: verdicts.pop(0))
+    monkeypatch.setattr(Sweeps, "step", lambda self, note: notes.append(note))
+    fit(n_sweeps="auto", n_chains=1)
+    assert told in notes[-1]
 
 
 def test_a_length_from_a_stranger_is_checked(tmp_path):

@@ -5,11 +5,14 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from thincrm.errors import InvalidInput
 from thincrm.models.features.model import FeatureModel
 from thincrm.models.topics import ldavis
+from thincrm.models.topics.arviz import topic_groups
 from thincrm.models.topics.model import TopicModel
+from thincrm.models.topics.tables import TopicTables
 from thincrm.thinning import Always
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -61,6 +64,19 @@ def test_documents_are_shared_out_among_topics(fitted):
 
 def test_kept_activations_are_those_of_the_same_times(fitted):
     pd.testing.assert_frame_equal(fitted.activation(), fitted.activation(DATES.unique()))
+
+
+@pytest.mark.parametrize("n_background", [0, 1])
+def test_curves_at_new_times_go_on_from_those_at_old_ones(n_background):
+    """An hour later all is as it was; topics that are always open come first in a draw."""
+    settings = SETTINGS | {"n_chains": 1, "n_background": n_background}
+    model = TopicModel(**settings).fit(X, t=DATES)
+    kept = model.activation()
+    later = model.activation(DATES.unique() + pd.Timedelta(hours=1))
+    names = [name for name in kept.columns if name not in ("topic", "t")]
+    np.testing.assert_allclose(later[names], kept[names], atol=2e-3)
+    never_shut = kept.groupby("topic")["mean"].min() == 1.0
+    assert never_shut.sum() == n_background
 
 
 def test_every_table_is_written(fitted, tmp_path):
@@ -117,6 +133,31 @@ def test_matched_quantities_are_those_of_the_tables(exported, fitted):
         tokens = draw.documents.toarray().sum(axis=0)  # of a topic, echoes too
         expected = [tokens[k] / X.to_numpy().sum() if k >= 0 else 0.0 for k in found]
         np.testing.assert_allclose(share, expected, rtol=1e-6)
+
+
+def test_groups_of_topics_without_arviz(fitted):
+    """Shares have echoes in them; a word's probability given a draw is beta, its tokens counted."""
+    tables = fitted.topic_tables()
+    few = TopicTables(tables.draws[-3:] * 400, tables.vocabulary, tables.known)
+    posterior, at = topic_groups(few, fitted.counts_, 2, 7, 0)["posterior"]
+    dims, share = posterior["topic_share"]
+    assert dims == ("chain", "draw", "topic")
+    chance = posterior["word_probability"][1][0]
+    for i in range(3):
+        draw, found = few.draws[i], few.found[i]
+        tokens, words = draw.documents.toarray().sum(axis=0), draw.words.toarray()
+        for topic, k in enumerate(found):
+            if k < 0:
+                assert share[0, i, topic] == 0.0
+                assert np.isnan(chance[i, topic]).all()
+                continue
+            assert share[0, i, topic] == pytest.approx(tokens[k] / tokens.sum(), rel=1e-6)
+            for w, word in enumerate(at["word"]):
+                hits = words[few.vocabulary.get_loc(word), k] + draw.concentration
+                rest = words[:, k].sum() + 12 * draw.concentration - hits
+                if hits > 1.0:  # else single precision would tell
+                    drawn = chance[i::3, topic, w]
+                    assert stats.kstest(drawn, stats.beta(hits, rest).cdf).pvalue > 1e-7
 
 
 def test_arviz_draws_it(exported):

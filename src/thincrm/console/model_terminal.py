@@ -38,6 +38,9 @@ class FittedModel(Protocol):
     def to_csv(self, folder: Path) -> list[Path]:
         """Write its tables."""
 
+    def nothing_found(self) -> str:
+        """Return what is said where no atom is in use."""
+
     def verdict(self) -> str:
         """Say whether the chains have converged."""
 

@@ -37,7 +37,8 @@ def show_run(
     files = model.to_csv(run / "tables")
     with voice.telling("looking at the results"):
         table, verdict, predicted = terminal.table(model), model.verdict(), terminal.heldout(model)
-    voice.say(table)
+    if table.row_count:
+        voice.say(table)
     found = _say_number(voice, terminal, model)
     voice.say(verdict)
     if predicted:
@@ -69,5 +70,8 @@ def _say_number(voice: Voice, terminal: ModelTerminal[M], model: M) -> dict[str,
     counted = terminal.n_found(model)
     low, high = int(counted.min()), int(counted.max())
     number = f"{low}" if low == high else f"{low} to {high}"
-    voice.say(f"{number} {model.atoms} in use; the largest are shown.")
+    said = in_shell(model.nothing_found())
+    if high > 0:
+        said = f"{number} {model.atoms} in use; the largest are shown."
+    voice.say(said)
     return {f"n_{model.atoms}": [low, high]}

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from rich.box import SIMPLE_HEAD
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -28,6 +29,7 @@ __all__ = [
 MOST_ATOMS, MOST_SHOWN = 25, 10  # topics or features; rows of a result
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _WIDTH = 24
+_WIDE = 100  # columns of a terminal; in a narrower one curves leave half of their room to words
 
 
 class CurveTable:
@@ -42,14 +44,16 @@ class CurveTable:
         self.known = known
         self.weight_T: Float = np.asarray(known.trials / known.trials.sum())
         self.has_curves = known.rows.shape[1] == 1 and len(known.rows) > 1
+        self._width = _WIDTH if Console().width >= _WIDE else _WIDTH // 2
         self.table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
         self.table.add_column(one, justify="right", no_wrap=True)
         self.table.add_column(share, justify="right", no_wrap=True, min_width=6)
         if self.has_curves:
             start, stop = _ends(known)
             self.table.add_column("peak", justify="right", no_wrap=True, min_width=5)
-            gap = " " * max(1, _WIDTH - len(start) - len(stop))
-            self.table.add_column(f"{start}{gap}{stop}", no_wrap=True, min_width=_WIDTH)
+            self._width = max(self._width, len(start) + 1 + len(stop))
+            gap = " " * (self._width - len(start) - len(stop))
+            self.table.add_column(f"{start}{gap}{stop}", no_wrap=True, min_width=self._width)
         if found is not None:
             self.table.add_column(found, justify="right", no_wrap=True)
         self.table.add_column(last)  # the one that gives way in a narrow terminal
@@ -58,10 +62,16 @@ class CurveTable:
         """Add a row."""
         cells = [str(atom), share]
         if self.has_curves:
-            cells += [f"{100 * open_T.max():.0f} %", curve(self.known, open_T)]
+            cells += [f"{100 * open_T.max():.0f} %", curve(self.known, open_T, self._width)]
         self.table.add_row(
             *cells, *found, Text(printable(words), overflow="ellipsis", no_wrap=True)
         )
+
+    def below(self, why: str) -> None:
+        """Set the rows to come apart from those so far, and say why under the table."""
+        self.table.add_section()
+        self.table.caption = Text(why, justify="left")
+        self.table.caption_justify = "left"
 
 
 def _ends(known: Covariates) -> tuple[str, str]:

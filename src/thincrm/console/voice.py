@@ -14,7 +14,9 @@ from thincrm.errors import Sentence, in_shell
 from thincrm.numerics.waiting import telling
 from thincrm.printable import printable
 
-__all__ = ["Voice", "say_row_numbers", "say_skipped"]
+__all__ = ["Voice", "say_no_numbers", "say_row_numbers", "say_skipped"]
+
+_MOST_NAMES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,13 @@ def say_row_numbers(voice: Voice, names: Sequence[str]) -> None:
     for name in names:
         called = f"Column {name}" if name.strip() else "A column without a name"
         voice.say(f"{called} numbers the rows and is left out (--column says which to take).")
+
+
+def say_no_numbers(voice: Voice, names: Sequence[str]) -> None:
+    """Say which columns were left out because they hold no numbers."""
+    if names:
+        more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
+        voice.say(f"Left out, as they hold no numbers: {', '.join(names[:_MOST_NAMES])}{more}.")
 
 
 def _or_null(value: object) -> object:

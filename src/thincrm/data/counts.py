@@ -15,7 +15,7 @@ from scipy import sparse
 from thincrm.data.npz import load_matrix
 from thincrm.errors import InvalidInput, InvalidType, check_between
 from thincrm.numerics.arrays import Bool, Int, Seed, as_generator
-from thincrm.numerics.on_disk import DiskArray, is_on_disk, let_go
+from thincrm.numerics.on_disk import DiskArray, is_on_disk, let_go, pieces
 
 if TYPE_CHECKING:
     from scipy._lib._sparse import SparseABC  # what `sparse.issparse` finds
@@ -39,7 +39,7 @@ __all__ = [
 
 _MOST = 2**31 - 1
 _BLOCK, _ROWS = 2**22, 2**16  # cells, and documents, at a time
-_FAR = 1024  # documents in any order: each brings its neighbours into memory
+_FAR = 256  # documents in any order: each brings its neighbours into memory
 _NOTHING = np.zeros(0)
 CountMatrix: TypeAlias = "sparse.csr_array[np.int64, tuple[int, int]]"  # checked
 CountsLike: TypeAlias = "ArrayLike | pd.DataFrame | sparse.sparray | sparse.spmatrix | SparseABC"
@@ -118,7 +118,7 @@ def as_counts(X: CountsLike, name: str = "X") -> CountMatrix:
         _refuse(matrix, lambda data: data != np.round(data), name, what)
     let_go(matrix.indices)
     matrix = matrix.astype(np.int64, copy=False)
-    if not all(part.all() for part in _parts(matrix.data)):
+    if not all(part.all() for part in pieces(matrix.data)):
         matrix.eliminate_zeros()
     return matrix
 
@@ -142,21 +142,16 @@ def _refuse_kind(dtype: np.dtype[Any], name: str) -> None:
         raise InvalidType(f"{name} must hold counts, got {dtype}.")
 
 
-def _parts(data: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the values of cells, some at a time; of those on disk few are ever in memory."""
-    for first in range(0, data.size, _BLOCK):
-        yield data[first : first + _BLOCK]
-        let_go(data)
-
-
 def _refuse(
     matrix: CountMatrix, is_bad: Callable[[np.ndarray], Bool], name: str, what: str
 ) -> None:
-    bad = [np.flatnonzero(is_bad(part)) + i * _BLOCK for i, part in enumerate(_parts(matrix.data))]
-    n_bad = sum(part.size for part in bad)
+    n_bad, place, first = 0, 0, 0
+    for part in pieces(matrix.data):
+        bad = np.flatnonzero(is_bad(part))
+        place = first + int(bad[0]) if bad.size and n_bad == 0 else place
+        n_bad, first = n_bad + bad.size, first + part.size
     if n_bad == 0:
         return
-    place = int(np.concatenate(bad)[0])
     row = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
     raise InvalidInput(
         f"{name}[{row}, {int(matrix.indices[place])}] = {matrix.data[place]} {what}; "

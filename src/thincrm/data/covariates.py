@@ -50,9 +50,9 @@ class Covariates:
     names: tuple[str, ...]
     own: Float | None = None
 
-    def observed(self) -> Float:
-        """Return the (N, C) values of the observations."""
-        return self.rows[self.row] if self.own is None else self.own
+    def observed(self, some: slice | Int = slice(None)) -> Float:
+        """Return the (N, C) values of the observations, or of some of them."""
+        return self.rows[self.row[some]] if self.own is None else self.own[some]
 
     def n_values(self) -> Int:
         """Return the (T,) distinct values of the observations of each row: 1, unless pooled."""

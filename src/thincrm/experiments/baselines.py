@@ -13,7 +13,9 @@ from thincrm.data.counts import CountMatrix
 from thincrm.experiments.settings import Settings
 from thincrm.numerics.arrays import Float, Int
 
-__all__ = ["Score", "has_tomotopy", "late_samples", "other_models"]
+__all__ = [
+    "Score", "has_tomotopy", "heldout_shares", "late_samples", "other_models", "perplexity_of",
+]  # fmt: skip
 
 SIZES = (50, 100, 200, 300)
 PRIORS = (0.01, 0.1)  # eta, of the words of a topic; tomotopy learns alpha only
@@ -71,19 +73,29 @@ def _unigram(train: CountMatrix, heldout: CountMatrix) -> Score:
     start = time.perf_counter()
     frequency = np.asarray(train.sum(axis=0)) + 1.0
     rate = (frequency / frequency.sum())[heldout.indices]
-    return Score(_perplexity(rate, heldout), np.nan, 1.0, 1.0, time.perf_counter() - start)
+    return Score(perplexity_of(rate, heldout), np.nan, 1.0, 1.0, time.perf_counter() - start)
 
 
-def _perplexity(rate_C: Float, heldout: CountMatrix) -> float:
+def perplexity_of(rate_C: Float, heldout: CountMatrix) -> float:
+    """Return exp(-sum y log f / sum y), `f` being the shares of the held-out cells."""
     return float(np.exp(-(heldout.data * np.log(rate_C)).sum() / heldout.data.sum()))
 
 
 def _tomotopy(model: Any, train: CountMatrix, heldout: CountMatrix, sweeps: int) -> Score:
-    """Fit a model of tomotopy and score it as ours are: f_dp = mean over samples of theta_d phi_p.
-
-    (Its document and topic distributions sum to 1, so the mean is the ratio of sums.)
-    """
+    """Fit a model of tomotopy and score it."""
     start = time.perf_counter()
+    rate_C, used, large = heldout_shares(model, train, heldout, sweeps)
+    return Score(perplexity_of(rate_C, heldout), np.nan, used, large, time.perf_counter() - start)
+
+
+def heldout_shares(
+    model: Any, train: CountMatrix, heldout: CountMatrix, sweeps: int
+) -> tuple[Float, float, float]:
+    """Fit a model of tomotopy; return shares of held-out cells, topics in use and large ones.
+
+    f_dp = mean over samples of theta_d phi_p. Document and topic distributions sum to 1, so that
+    this is the ratio of sums that ours is.
+    """
     place_D = _add_documents(model, train)
     n_samples = late_samples(sweeps)
     document = np.repeat(np.arange(heldout.shape[0]), np.diff(heldout.indptr))
@@ -96,9 +108,7 @@ def _tomotopy(model: Any, train: CountMatrix, heldout: CountMatrix, sweeps: int)
         tokens = np.asarray(model.get_count_by_topics())
         used.append((tokens > 0).sum())
         large.append((tokens >= _LARGE * tokens.sum()).sum())
-    value = _perplexity(rate_C / n_samples, heldout)
-    seconds = time.perf_counter() - start
-    return Score(value, np.nan, float(np.mean(used)), float(np.mean(large)), seconds)
+    return rate_C / n_samples, float(np.mean(used)), float(np.mean(large))
 
 
 def _add_documents(model: Any, train: CountMatrix) -> np.ndarray:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from thincrm.errors import DamagedFile
+from thincrm.numerics.on_disk import pieces
 
 __all__ = ["floats", "is_count", "need", "places", "positive"]
 
@@ -46,7 +47,7 @@ def floats(
 def places(value: Any, shape: tuple[int, ...], below: float, what: str) -> None:
     """Refuse anything but an array of whole numbers from 0 to `below` of that shape."""
     need(isinstance(value, np.ndarray) and value.dtype.kind == "i" and value.shape == shape, what)
-    need(value.size == 0 or (value.min() >= 0 and value.max() < below), what)
+    need(all(part.min() >= 0 and part.max() < below for part in pieces(value)), what)
 
 
 def positive(value: Any, what: str, *, zero: bool = False) -> None:

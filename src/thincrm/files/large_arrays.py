@@ -16,7 +16,7 @@ from thincrm.numerics.on_disk import DiskArray
 
 __all__ = ["KINDS", "LARGE", "header_of", "read_large"]
 
-LARGE = 2**28  # bytes of a file that is read this way
+LARGE = 2**26  # bytes of a file that is read this way
 _AWAY = 2**24  # bytes of an array of it that is kept on disk
 _AT_ONCE = 2**24  # bytes that are read at a time: whole numbers of any kind
 KINDS = {  # as numpy and as files call them

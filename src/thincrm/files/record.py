@@ -85,7 +85,8 @@ def write_record(
         }
         folder.write(f"{name}.safetensors", lambda: _parts(header, plain))
     checksum = _checksum(manifest)
-    text = json.dumps(manifest | {"checksum": checksum}, indent=1, allow_nan=False)
+    lines = None if kind == "draw" else 1  # draws are many, and nobody reads them
+    text = json.dumps(manifest | {"checksum": checksum}, indent=lines, allow_nan=False)
     if len(text) > _MOST_TEXT:
         raise InvalidInput(f"{kind} has more plain values than a file may hold ({len(text)} bytes)")
     try:

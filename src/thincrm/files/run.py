@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -156,13 +156,17 @@ class RunFolder:
         return self._codec.decode(record.content, record.arrays)
 
     def _write(self, folder: Folder, name: str, kind: str, value: object) -> None:
-        if folder is not self._folder:
-            folder.make()
         write_record(folder, name, kind, *self._codec.encode(value), self._run, _LIBRARY)
 
-    def write_draw(self, chain: int, sweep: int, draw: object) -> None:
-        """Write the draw that a chain keeps after a sweep."""
-        self._write(self._folder.inner("draws"), _draw_name(chain, sweep), "draw", draw)
+    def write_draws(self, draws: Sequence[tuple[int, int, object]]) -> None:
+        """Write (chain, sweep, draw), what chains keep after sweeps; at the end all are on disk."""
+        folder = self._folder.inner("draws")
+        if not draws:
+            return
+        folder.make()
+        with folder.together():
+            for chain, sweep, draw in draws:
+                self._write(folder, _draw_name(chain, sweep), "draw", draw)
 
     def read_draw(self, chain: int, sweep: int) -> Any:
         """Return the draw that a chain kept after a sweep, which must say so itself."""
@@ -195,6 +199,7 @@ class RunFolder:
         """Write the next checkpoint, then let go of all but the last two."""
         folder, numbers = self._folder.inner("checkpoints"), self._numbers()
         latest = (numbers or [0])[-1] + 1
+        folder.make()
         self._write(folder, f"{latest:08d}", "checkpoint", value)
         kept = {f"{number:08d}" for number in [*numbers, latest][-_CHECKPOINTS_KEPT:]}
         for name in folder.names():  # manifests come first

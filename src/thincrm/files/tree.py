@@ -18,12 +18,11 @@ import pandas as pd
 from scipy import sparse
 
 from thincrm.errors import DamagedFile, InvalidType, ThincrmError
-from thincrm.numerics.on_disk import let_go
+from thincrm.numerics.on_disk import pieces
 
 __all__ = ["Codec", "Json"]
 
 _FEW_WORDS = 20
-_AT_ONCE = 2**22  # places that are checked
 _NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _SPARSE = {"csr": sparse.csr_array, "csc": sparse.csc_array}
 _INDEX = {np.dtype(np.int32), np.dtype(np.int64)}  # of places in a sparse matrix
@@ -186,12 +185,7 @@ def _decode_sparse(_: Codec, content: Any, arrays: Arrays) -> Any:
 
 def _all_below(places: np.ndarray, span: int) -> bool:
     """Tell whether all are in [0, span); few of those on disk are ever in memory."""
-    for first in range(0, places.size, _AT_ONCE):
-        part = places[first : first + _AT_ONCE]
-        if part.min() < 0 or part.max() >= span:
-            return False
-        let_go(places)
-    return True
+    return all(part.min() >= 0 and part.max() < span for part in pieces(places))
 
 
 def _decode_dates(_: Codec, content: Any, arrays: Arrays) -> pd.DatetimeIndex:

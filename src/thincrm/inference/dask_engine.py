@@ -2,7 +2,8 @@
 
 Shards are shared out in groups, one to a worker, neighbours together. A map is a pure task per
 group, (shards, locals, message) -> (new locals, results). Locals stay on the workers as futures;
-results come here, in shard order, or, where they add up exactly, as the sum of each group. Of a
+results come here, in shard order, or, where they add up exactly, as the sum of each group; a map
+that leaves locals as they are brings results alone. Of a
 worker that is lost Dask makes the same tasks again elsewhere, from what the scheduler holds: the
 shards, the locals at the last base and the messages since. A base is made whenever locals are
 fetched, for a checkpoint or because `REPLAYED` maps have been made since the last one.
@@ -19,11 +20,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
 
-import numpy as np
-
 from thincrm.inference.dask_cluster import Client, Future, Task, check_client, in_sentences
-from thincrm.inference.dask_tasks import new_of, result_of, step, unpacked, versions_here
-from thincrm.inference.engine import Threads
+from thincrm.inference.dask_packing import packed, unpacked
+from thincrm.inference.dask_tasks import held, look, result_of, step, versions_here
+from thincrm.inference.engine import Looking, Threads
 
 __all__ = ["REPLAYED", "DaskEngine"]
 
@@ -35,7 +35,6 @@ R = TypeVar("R")
 
 REPLAYED = 16  # maps of a shard that are made again, at most, when its worker is lost
 _RETRIES = 2
-_PARTS = "local", "result"  # what a step gives
 _LONG, _MOST = 0.1, 6  # seconds of a map; maps
 
 
@@ -71,13 +70,6 @@ class _Home:
     first: int
     stop: int
     shards: Future
-
-
-def _packed(value: object) -> np.ndarray:
-    """Return a value as bytes in an array: Dask hands arrays on without a copy, bytes it copies."""
-    import cloudpickle  # noqa: PLC0415 - comes with Dask; takes functions of the caller's own
-
-    return np.frombuffer(cloudpickle.dumps(value), np.uint8)
 
 
 class DaskEngine:
@@ -136,12 +128,21 @@ class DaskEngine:
         if len(shards) == 1:
             return self._here.map(work, shards, self.fetch(local), message, add)
         new: Any  # locals are what the engine takes for them
+        with self._timed():
+            new, results = self._submit(shards, local, packed((work, message, add)))
+            return new, self._gathered(results)
+
+    def _gathered(self, results: list[Future]) -> list[Any]:
+        """Return the results of all groups, in shard order."""
+        return [one for part in self._client.gather(results) for one in unpacked(part)]
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """Make a map, and let go of what was there before it."""
         with in_sentences(), _large_tasks():
             began = time.monotonic()
-            new, results = self._submit(shards, local, _packed((work, message, add)))
-            found = [one for part in self._client.gather(results) for one in part]
+            yield
             self._let_go(time.monotonic() - began)
-            return new, found
 
     def _let_go(self, seconds: float) -> None:
         """Let go of the futures of past maps, if the last of these took long or they are many.
@@ -158,29 +159,53 @@ class DaskEngine:
         shards: Sequence[S],
         local: Sequence[L],
         message: M,
+        add: Callable[[Sequence[R]], R] | None = None,
     ) -> Iterator[R]:
-        """Yield work(shard, local, message) of every shard; the locals stay as they are."""
-        yield from self.map(_Looking(work), shards, local, message)[1]
+        """Yield work(shard, local, message) of every shard; the locals stay as they are.
 
-    def _submit(
-        self, shards: Sequence[object], local: Sequence[object], sent: np.ndarray
-    ) -> tuple[tuple[_Away, ...], list[Future]]:
-        """Return the new locals and the futures of all results; tasks are pure."""
+        add: of results that add up exactly, so that each worker sends one.
+        """
+        if len(shards) == 1:
+            yield from self._here.each(work, shards, self.fetch(local), message, add)
+            return
+        with self._timed():
+            sent = packed((Looking(work), message, add))
+            tasks = self._tasks(look, self._ready(shards, local), local, sent)
+            (results,) = self._futures(tasks, [list(tasks)])
+            self._spent.append(results)
+            found = self._gathered(results)
+        yield from found
+
+    def _ready(self, shards: Sequence[object], local: Sequence[object]) -> list[_Home]:
+        """Return where the shards are, with their locals, or with these here."""
         if any(_age(own) >= REPLAYED for own in local):
             self.fetch(local)
         homes = self._homes(shards, may_move=not any(_age(own) for own in local))
         if not all(_are_together(local[home.first : home.stop]) for home in homes):
             self.fetch(local)
+        return homes
+
+    def _tasks(
+        self, what: Callable[..., object], homes: list[_Home], local: Sequence[object], sent: object
+    ) -> dict[str, Task]:
+        """Return the tasks of a map, one for each group; they are pure."""
         self._n_maps += 1
-        name, known = f"{self._name}-{self._n_maps}", versions_here()
-        tasks = dict[str, Task]()
+        name, known, tasks = f"{self._name}-{self._n_maps}", versions_here(), dict[str, Task]()
         for i, home in enumerate(homes):
             own = _taken(local[home.first : home.stop])
-            tasks[f"{name}-step-{i}"] = step, known, sent, home.shards, own
-            tasks[f"{name}-local-{i}"] = new_of, f"{name}-step-{i}"
-            tasks[f"{name}-result-{i}"] = result_of, f"{name}-step-{i}"
-        wanted = [[f"{name}-{part}-{i}" for i in range(len(homes))] for part in _PARTS]
-        away, results = self._futures(tasks, wanted)
+            tasks[f"{name}-step-{i}"] = what, known, sent, home.shards, own
+        return tasks
+
+    def _submit(
+        self, shards: Sequence[object], local: Sequence[object], sent: object
+    ) -> tuple[tuple[_Away, ...], list[Future]]:
+        """Return the new locals and the futures of all results."""
+        homes = self._ready(shards, local)
+        tasks = self._tasks(step, homes, local, sent)
+        steps = list(tasks)
+        for key in steps:
+            tasks[f"{key}-result"] = result_of, key
+        away, results = self._futures(tasks, [steps, [f"{key}-result" for key in steps]])
         self._spent.append([*away, *results])
         new = list[_Away]()
         for home, future in zip(homes, away, strict=True):
@@ -204,7 +229,7 @@ class DaskEngine:
         with in_sentences():
             found = self._client.gather([group.future for group in missing])
         for group, values in zip(missing, found, strict=True):
-            group.base = values
+            group.base = values.local
         return tuple(_value(own) for own in local)
 
     def _homes(self, shards: Sequence[object], *, may_move: bool) -> list[_Home]:
@@ -212,29 +237,21 @@ class DaskEngine:
 
         They move only where all locals are here: nothing but shards is on any worker then.
         """
-        workers, known = sorted(self._client.nthreads()), self._known
-        if known is not None and known.shards is shards:
-            if not may_move or not workers or workers == known.workers:
-                return known.homes
+        known = self._known if self._known and self._known.shards is shards else None
+        if known is not None and not may_move:
+            return known.homes
+        workers = sorted(self._client.nthreads())
+        if known is not None and (not workers or workers == known.workers):
+            return known.homes
         n_groups = max(1, min(len(workers), len(shards)))
         ends = [len(shards) * i // n_groups for i in range(n_groups + 1)]
         homes = []
         for i, (first, stop) in enumerate(pairwise(ends)):
             name = f"{self._name}-{self._n_maps}-shards-{i}"
-            sent: dict[str, Task] = {name: (unpacked, _packed(tuple(shards[first:stop])))}
+            sent: dict[str, Task] = {name: (held, packed(tuple(shards[first:stop])))}
             homes.append(_Home(first, stop, self._futures(sent, [[name]])[0][0]))
         self._known = _Known(shards, homes, workers)
         return homes
-
-
-@dataclass(frozen=True, slots=True)
-class _Looking:
-    """Work of a map that leaves locals as they are."""
-
-    work: Callable[..., Any]
-
-    def __call__(self, shard: object, own: object, message: object) -> tuple[None, Any]:
-        return None, self.work(shard, own, message)
 
 
 def _age(own: object) -> int:
@@ -263,7 +280,7 @@ def _taken(own: Sequence[object]) -> object:
     first = own[0]
     if isinstance(first, _Away) and first.group.base is None:
         return first.group.future
-    return _packed(tuple(_value(one) for one in own))
+    return packed(tuple(_value(one) for one in own))
 
 
 @contextmanager

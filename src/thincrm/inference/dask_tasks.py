@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import pickle
 import sys
 import threading
 from functools import cache
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from thincrm.errors import InvalidInput, ThincrmError
+from thincrm.inference.dask_packing import packed, unpacked
 from thincrm.inference.engine import map_here
 from thincrm.numerics.freed_memory import keep_freed_memory
 from thincrm.numerics.threads import using_threads
 
-__all__ = ["new_of", "result_of", "step", "unpacked", "versions_here"]
+__all__ = ["Step", "held", "look", "result_of", "step", "versions_here"]
 
 _BITS = ("numpy", "scipy", "numba", "thincrm")  # whose versions decide the bits
 _alone = threading.Lock()  # a step takes all threads of its worker
@@ -29,28 +29,41 @@ def versions_here() -> str:
     return ", ".join([f"Python {python}", *(f"{name} {version(name)}" for name in _BITS)])
 
 
-def unpacked(sent: np.ndarray) -> object:
+def held(sent: np.ndarray) -> object:
     """Hold some shards."""
-    return pickle.loads(sent.data)
+    return unpacked(sent)
 
 
-def step(versions: str, sent: np.ndarray, shards: tuple[object, ...], local: object) -> object:
-    """Return (new locals, results) of shards; `sent` is what to do, its message, how to add."""
+class Step(NamedTuple):
+    """What a map gives on a worker: new locals, which stay there, and packed results."""
+
+    local: tuple[object, ...]
+    results: np.ndarray
+
+
+def step(versions: str, sent: np.ndarray, shards: tuple[object, ...], local: object) -> Step:
+    """Return new locals and results of shards; `sent` is what to do, its message, how to add."""
     from distributed import get_worker  # noqa: PLC0415 - an extra
 
     worker = get_worker()
     _check_versions(worker.address, versions)
     keep_freed_memory()
     with _alone, using_threads(worker.state.nthreads):
-        work, message, add = pickle.loads(sent.data)
-        own: Any = pickle.loads(local.data) if isinstance(local, np.ndarray) else local
+        work, message, add = unpacked(sent)
+        own: Any = local.local if isinstance(local, Step) else unpacked(local)  # type: ignore[arg-type]
         try:
-            return map_here(work, shards, own, message, add)
+            new, results = map_here(work, shards, own, message, add)
+            return Step(new, packed(results))
         except OSError as error:  # would read as a lost connection where the results are awaited
             raise ThincrmError(
                 f"The worker {worker.address} failed with: {error}. Nothing is lost: put that "
                 "machine right, or take it away, and go on with the run."
             ) from error
+
+
+def look(versions: str, sent: np.ndarray, shards: tuple[object, ...], local: object) -> np.ndarray:
+    """Return the packed results of a step that leaves locals as they are."""
+    return step(versions, sent, shards, local).results
 
 
 def _check_versions(address: str, versions: str) -> None:
@@ -61,11 +74,6 @@ def _check_versions(address: str, versions: str) -> None:
         )
 
 
-def new_of(both: tuple[object, object]) -> object:
-    """Return a step's new locals."""
-    return both[0]
-
-
-def result_of(both: tuple[object, object]) -> object:
-    """Return a step's results."""
-    return both[1]
+def result_of(done: Step) -> np.ndarray:
+    """Return a step's packed results."""
+    return done.results

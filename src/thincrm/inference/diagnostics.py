@@ -70,7 +70,8 @@ class Verdict(Sentence):
 
     `.rhat` and `.worth` are its worst R-hat and fewest independent draws, NaN where there are too
     few draws; `.enough` tells whether more sweeps would change nothing: a chain alone is never a
-    yes, but it can be long enough. `.doubt` names what chains disagree on most, if they do.
+    yes, but it can be long enough. `.doubt` names what chains disagree on most, if they do, and
+    `.missing` what a yes waits for, where that is not R-hat and the worth of draws.
     """
 
     ok: bool
@@ -78,6 +79,7 @@ class Verdict(Sentence):
     rhat: float
     worth: float
     doubt: str
+    missing: str
 
     def __new__(
         cls,
@@ -88,11 +90,12 @@ class Verdict(Sentence):
         rhat: float = float("nan"),
         worth: float = float("nan"),
         doubt: str = "",
+        missing: str = "",
     ) -> Self:
         """Return the sentence with its yes or no."""
         verdict = super().__new__(cls, sentence)
         verdict.ok, verdict.enough, verdict.rhat, verdict.worth = ok, enough, rhat, worth
-        verdict.doubt = doubt
+        verdict.doubt, verdict.missing = doubt, missing
         return verdict
 
 

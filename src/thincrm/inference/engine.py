@@ -6,12 +6,12 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from thincrm.numerics.threads import using_threads
 from thincrm.numerics.waiting import passed
 
-__all__ = ["Serial", "Threads", "map_here"]
+__all__ = ["Looking", "Serial", "Threads", "map_here"]
 
 S = TypeVar("S")
 L = TypeVar("L")
@@ -47,6 +47,17 @@ def map_here(
     if add is not None and len(results) > 1:
         results = [add(results)]
     return tuple(new), results
+
+
+@dataclass(frozen=True, slots=True)
+class Looking:
+    """Work of a map that leaves locals as they are."""
+
+    work: Callable[..., Any]
+
+    def __call__(self, shard: object, own: object, message: object) -> tuple[None, Any]:
+        """Return no local, and the result."""
+        return None, self.work(shard, own, message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +103,15 @@ class Threads:
         shards: Sequence[S],
         local: Sequence[L],
         message: M,
+        add: Callable[[Sequence[R]], R] | None = None,
     ) -> Iterator[R]:
-        """Yield work(shard, local, message) of one shard after another."""
+        """Yield work(shard, local, message) of one shard after another; the locals stay.
+
+        add: of results that add up exactly, so that there is one.
+        """
+        if add is not None:
+            yield from map_here(Looking(work), shards, local, message, add)[1]
+            return
         for shard, own in zip(shards, local, strict=True):
             yield work(shard, own, message)
             if hasattr(shard, "let_go"):

@@ -209,10 +209,10 @@ class RunLog:
     def _try_to_write(self, what: str, value: object) -> None:
         assert self._folder is not None
         try:
-            for number, chain in enumerate(self._chains):
-                for draw in chain.unwritten:
-                    self._folder.write_draw(number, draw.sweep, draw)
-                    chain.written = draw.sweep
+            fresh = [chain.unwritten for chain in self._chains]
+            self._write_draws(fresh)
+            for chain, draws in zip(self._chains, fresh, strict=True):
+                chain.written = max([chain.written, *(draw.sweep for draw in draws)])
             write = {
                 "checkpoint": self._folder.write_checkpoint,
                 "length": self._folder.write_length,
@@ -224,6 +224,12 @@ class RunLog:
             if not self._complaint:
                 warnings.warn(f"{error} The run goes on and tries again later.", stacklevel=2)
             self._complaint = str(error)
+
+    def _write_draws(self, draws_C: Sequence[Sequence[KeptDraw]]) -> None:
+        assert self._folder is not None
+        self._folder.write_draws(
+            [(chain, draw.sweep, draw) for chain, draws in enumerate(draws_C) for draw in draws]
+        )
 
     @contextmanager
     def stopping_cleanly(self) -> Iterator[None]:
@@ -267,9 +273,7 @@ class RunLog:
         assert self._folder is not None
         if self.schedule.length is not None:
             self._folder.write_length(_written(self.schedule))
-        for number, chain in enumerate(self._chains):
-            for draw in chain.draws:
-                self._folder.write_draw(number, draw.sweep, draw)
+        self._write_draws([chain.draws for chain in self._chains])
         self._folder.write_results(self._results(complete))
 
     def _results(self, complete: bool) -> dict[str, Any]:

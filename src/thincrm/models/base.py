@@ -268,8 +268,11 @@ class Model(StoredModel, Diagnostics, Reported, BaseEstimator):  # type: ignore[
             return None
         if not verdict.worth > 0.0:
             return "too few draws to judge"
-        needed = log.schedule.end * FEWEST_INDEPENDENT / verdict.worth
-        return f"R-hat {shown_rhat(verdict.rhat)} so far, some {needed:,.2g} sweeps needed"
+        if verdict.missing:
+            return verdict.missing
+        needed = float(f"{log.schedule.end * FEWEST_INDEPENDENT / verdict.worth:.2g}")
+        many = f"some {needed:,.0f} sweeps of each chain needed"
+        return f"R-hat {shown_rhat(verdict.rhat)} so far, {many}"
 
     @property
     def n_sweeps_(self) -> int:

@@ -33,12 +33,12 @@ _CODE = ("preprocessor", "tokenizer")
 _DTYPES = {"int32": np.int32, "int64": np.int64, "float64": np.float64}
 
 
-def codec(*others: type) -> Codec:
-    """Return what reads and writes the factors and models that are known now, and others."""
+def codec(*models: type) -> Codec:
+    """Return what reads and writes the factors and these models; none: all that are known now."""
     thinnings = [kind for member in MEMBERS for kind in (member, member.state)]
     own = [
         kind
-        for model in (*model_classes(), *others)
+        for model in (models or model_classes())
         for kind in (*getattr(model, "stores", ()), *getattr(model, "likelihoods", ()))
     ]
     return Codec([*LEVY, *thinnings, Covariates, Scale, State, ChainState, *own])

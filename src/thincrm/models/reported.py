@@ -25,9 +25,14 @@ class Reported:
     followed by the covariates, mean, lower and upper, atom by atom; `tables()`; `get_params()`.
     """
 
+    atoms: ClassVar[str]  # what it finds, in the plural
     unit: ClassVar[str] = "observations"  # what its observations are called
     covariates_: Covariates
     trace_: pd.DataFrame
+
+    def nothing_found(self) -> str:
+        """Return what is said where no atom is in use."""
+        return f"No {self.atoms} are in use."
 
     def report_page(self, **options: object) -> Page:
         """Return the page of `thincrm.write_report`: curves, tables, diagnostics, settings."""

@@ -7,6 +7,7 @@ where the system keeps temporary files; the environment variable TMPDIR names an
 from __future__ import annotations
 
 import mmap
+from collections.abc import Iterator
 from tempfile import TemporaryFile, gettempdir
 from typing import IO, Any
 from weakref import WeakSet, finalize
@@ -16,7 +17,9 @@ from numpy.typing import DTypeLike
 
 from thincrm.errors import CannotWrite
 
-__all__ = ["DiskArray", "is_on_disk", "let_go"]
+__all__ = ["DiskArray", "is_on_disk", "let_go", "pieces"]
+
+_AT_ONCE = 2**22  # values of a piece
 
 _ours: WeakSet[mmap.mmap] = WeakSet()  # of others' maps nothing is let go: it might be lost
 
@@ -86,3 +89,11 @@ def let_go(*arrays: np.ndarray) -> None:
         found = _map_of(values)
         if found is not None and hasattr(mmap, "MADV_DONTNEED"):
             found.madvise(mmap.MADV_DONTNEED)
+
+
+def pieces(values: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield an array piece by piece; of one that is on disk few values are ever in memory."""
+    flat = values.reshape(-1)
+    for first in range(0, flat.size, _AT_ONCE):
+        yield flat[first : first + _AT_ONCE]
+        let_go(values)

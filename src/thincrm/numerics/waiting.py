@@ -1,11 +1,12 @@
 """A word on standard error where work takes long before there is progress to show.
 
-On a terminal it is one line that comes after half a second, changes every second and goes at the
-end; elsewhere it is a line after two seconds and every half minute.
+On a terminal it is one line that comes after half a second, changes every half second and goes at
+the end; elsewhere it is a line after two seconds and every half minute.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import threading
@@ -14,13 +15,14 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 
 from thincrm.printable import printable
 
 __all__ = ["can_start_threads", "now", "passed", "span", "starting", "telling"]
 
 _FIRST, _THEN = 1.5, 30.0  # seconds that a stage lasts before its first line, and the next
-_SOON, _MOVES = 0.5, 1.0  # on a terminal
+_SOON, _MOVES = 0.5, 0.5  # on a terminal
 _LOOK = 0.25  # seconds between two looks at the stage
 
 
@@ -100,10 +102,19 @@ def telling(what: str, *, quiet: bool = False, since: float | None = None) -> It
 def starting(*, quiet: bool = False) -> AbstractContextManager[None]:
     """Say that the program starts, if that takes long: its packages are large.
 
-    What a young process has worked so far counts.
+    The time since the process began counts; of an old one, in which it is not the first, not all.
     """
-    since = time.monotonic() - min(time.process_time(), _SOON)
-    return telling("starting", quiet=quiet, since=since)
+    return telling("starting", quiet=quiet, since=time.monotonic() - min(_age() + _LOOK, _FIRST))
+
+
+def _age() -> float:
+    """Return for how long this process has been there; on a busy machine that is not its work."""
+    try:
+        began = Path("/proc/self/stat").read_text().rsplit(")", 1)[1].split()[19]
+        now_there = time.clock_gettime(time.CLOCK_BOOTTIME)
+        return now_there - int(began) / os.sysconf("SC_CLK_TCK")
+    except (OSError, AttributeError, ValueError, IndexError):  # no Linux
+        return time.process_time()
 
 
 def can_start_threads() -> bool:

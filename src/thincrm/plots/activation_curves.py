@@ -142,6 +142,8 @@ def _checked(table: pd.DataFrame) -> tuple[str, np.ndarray]:
         raise InvalidInput(
             "only curves over one covariate can be drawn: the table needs columns topic and t."
         )
+    if table.empty:
+        raise InvalidInput(f"There are no {what}s to draw: the model found none.")
     t = times(np.unique(pd.Index(table["t"])))
     if t.size < 2:
         raise InvalidInput("there is one covariate value only: no curve to draw.")

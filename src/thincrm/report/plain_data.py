@@ -31,6 +31,9 @@ class PlainModel(Fitted, Protocol):
     def unit(self) -> str:
         """Return what its observations are called, in the plural."""
 
+    def nothing_found(self) -> str:
+        """Return what is said where no atom is in use."""
+
     def activation(self, t: object = None, level: float = 0.9) -> pd.DataFrame:
         """Return the atoms' probabilities of being open, atom by atom, with bands."""
 
@@ -64,6 +67,7 @@ def plain_data(model: PlainModel) -> dict[str, object]:
             {"name": _cell(name), "open": curve}
             for name, curve in zip(first.iloc[:, 0], curves, strict=False)
         ],
+        "nothing": "" if n_atoms else model.nothing_found(),
         "covariates": [str(name) for name in known.names],
         "tables": [
             _table(name, table) for name, table in model.tables().items() if name not in _ELSEWHERE

@@ -170,3 +170,26 @@ def test_features_that_come_and_go_are_told_from_factors():
     alike = np.corrcoef(used_NK.T, found_NK.T)[:3, 3:]
     assert np.abs(alike).max(axis=1).min() > 0.9
     assert model.n_features_.median() <= 8
+
+
+def test_a_fill_is_the_mean_over_draws_of_the_normal_law():
+    """No features in use: level plus E[f | seen cells] D, by plain algebra, draw by draw."""
+    _, holed, _, t = world()
+    model = tc.FeatureModel(**DENSE).fit(holed, t=t)
+    assert model.n_features_.max() == 0
+    n_used, n_dense = model.draws_[0].n_features, model.n_dense_
+    basis = np.column_stack(
+        [model.curves_.at(np.asarray(t, float).reshape(len(holed), -1)), np.ones(len(holed))]
+    )
+    standard = model.scale_.standard(np.asarray(holed, float))
+    total = np.zeros(standard.shape)
+    for draw in model.draws_:
+        loading, level = draw.feature[n_used:][:n_dense], basis @ draw.feature[n_used + n_dense :]
+        for n, row in enumerate(standard):
+            seen = ~np.isnan(row)
+            cov = loading.T @ loading
+            inner = (cov + np.diag(1 / draw.noise))[np.ix_(seen, seen)]
+            total[n] += level[n] + cov[:, seen] @ np.linalg.solve(inner, (row - level[n])[seen])
+    wanted = model.scale_.back(total / len(model.draws_))
+    filled, hole = np.asarray(model.impute(holed, t=t).mean), np.isnan(np.asarray(holed))
+    np.testing.assert_allclose(filled[hole], wanted[hole], rtol=1e-8, atol=1e-8)

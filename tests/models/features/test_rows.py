@@ -90,3 +90,39 @@ def test_streams_belong_to_what_a_row_holds():
     items = row_items(table)
     assert items[0] == items[2]
     assert len(set(items.tolist())) == 4
+
+
+def test_expected_cells_are_those_of_the_joint_normal_law():
+    """Weights of factors summed out: E[cells | seen cells] from the covariance, row by row."""
+    rng, n_dense = np.random.default_rng(SEED), 2
+    parts = features(True)
+    parts = parts._replace(feature_FP=rng.standard_normal((3 + n_dense + 1, 3)))
+    value = rng.standard_normal((20, 3))
+    value[rng.random(value.shape) < 0.4] = np.nan
+    rows = Rows(as_table(value, np.array([10, 10]), False), 3, True, n_dense)
+    rows.redraw(rng, parts, 3)
+    used_NP = rows.usage @ parts.feature_FP[:3] + parts.feature_FP[-1]
+    loading = parts.feature_FP[3:-1]
+    wanted, halved = np.empty(value.shape), np.empty(value.shape)
+    for n, row in enumerate(value):
+        seen = ~np.isnan(row)
+        for noise, out in ((1.0, wanted), (0.5, halved)):
+            cov = loading.T @ loading
+            inner = (cov + noise * np.diag(1 / parts.precision_P))[np.ix_(seen, seen)]
+            pull = cov[:, seen] @ np.linalg.solve(inner, (row - used_NP[n])[seen])
+            out[n] = used_NP[n] + pull
+    np.testing.assert_allclose(rows.expected(parts), wanted, atol=1e-10)
+    assert np.abs(rows.expected(parts) - halved).max() > 0.1  # the twin: another noise
+
+
+def test_expected_cells_are_the_mean_of_drawn_ones():
+    parts, rng = features(True), np.random.default_rng(SEED)
+    parts = parts._replace(feature_FP=rng.standard_normal((5, 3)))
+    mass = np.full(3, -np.inf)
+    parts = parts._replace(log_mass_K=mass, log_rest_K=np.zeros(3))
+    rows = Rows(copies(0), 3, True, 1)
+    rows.redraw(rng, parts, 1)
+    drawn, expected = rows.mean(parts), rows.expected(parts)
+    z = (drawn.mean(0) - expected[0]) / (drawn.std(0) / np.sqrt(N_ROWS))
+    assert np.abs(z).max() < 4.7  # three cells share a level of 1e-5
+    np.testing.assert_array_equal(expected, np.broadcast_to(expected[0], expected.shape))

@@ -16,7 +16,8 @@ def made_up(where, seed=0, chain=0, sweep=0, sizes=None, words_of=WORDS_OF):
     times = np.ones(len(where), int) if sizes is None else np.asarray(sizes)
     words = rng.poisson(words_of[where].T * times) + (words_of[where].T > 0)
     q = rng.uniform(0.3, 0.8, len(where))
-    documents = rng.multinomial(12, np.full(len(where), 1 / len(where)), N_DOCUMENTS)
+    length = 12 + 5 * np.arange(N_DOCUMENTS)
+    documents = rng.multinomial(length, np.full(len(where), 1 / len(where)))
     return TopicDraw(
         chain=chain, sweep=sweep, words=sparse.csc_array(words), concentration=0.2,
         usage=Usage(rng.uniform(0.5, 2.0, len(where)), q, np.log1p(-q)),

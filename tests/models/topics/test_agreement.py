@@ -1,9 +1,12 @@
 """The verdict on topics: a yes where chains agree on them, by counting over draws made by hand."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from test_consensus import CHAINS, DRAWS, SEEN, tables_of
 
+from thincrm.errors import in_shell
 from thincrm.inference.diagnostics import Verdict
 from thincrm.models.topics.agreement import ENOUGH, judge_topics
 from thincrm.models.topics.model import TopicModel
@@ -59,7 +62,21 @@ def test_a_no_says_how_much_comes_back():
     assert not found.ok
     assert not found.enough
     assert found.startswith(NO)
-    assert "They agree on 0 topics, which hold 0% of the words" in found
+    said = "They agree on 0 topics, which hold 0% of the words; a yes needs 70%."
+    assert found.endswith(f'{said} Coarser topics (detail="coarse") come back more surely.')
+    assert in_shell(found).endswith("Coarser topics (--detail coarse) come back more surely.")
+    assert judge_topics(NO, consensus, coarse=True).endswith(said)
+    assert found.missing == "firm topics hold 0% of the words so far, 70% needed"
+
+
+def test_one_topic_is_no_topics():
+    consensus = tables_of().consensus(0.7)
+    alone = SimpleNamespace(
+        found=consensus.found,
+        share=consensus.share,
+        firm=lambda: np.arange(consensus.share.shape[1]) == 0,
+    )
+    assert " They agree on 1 topic, which holds " in judge_topics(NO, alone)
 
 
 def test_chains_on_plain_topics_agree_whatever_the_log_joint_does():

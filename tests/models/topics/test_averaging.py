@@ -73,3 +73,26 @@ def test_shares_of_new_documents_are_averaged_over_draws(fitted, monkeypatch):
             if k >= 0:
                 expected[:, topic] += rate[:, k]
     np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True))
+
+
+def test_documents_without_a_time_may_come_from_every_date_alike(monkeypatch):
+    """Where dates are pooled, a row is as likely as the dates it stands for are many."""
+    day = np.repeat([0, 1, 2, 50, 51, 90, 91, 92, 93, 94], 4)
+    model = TopicModel(
+        max_topics=40, max_rows=3, n_sweeps=12, n_draws=3, n_chains=1, random_state=0, quiet=True
+    ).fit(X, t=day)
+    asked = []
+
+    def rates(rng, documents, odds, draw, **given):
+        asked.append(given)
+        return np.ones((len(NEW), draw.words.shape[1]))
+
+    monkeypatch.setattr(shards, "infer_usage", rates)
+    model.transform(NEW)
+    row_of = dict(zip(day.tolist(), model.covariates_.row.tolist(), strict=True))
+    many = [sum(row == r for row in row_of.values()) for r in range(len(model.covariates_.rows))]
+    assert sum(many) == 10
+    assert len(set(many)) > 1
+    for given in asked:
+        assert not given["known"]
+        np.testing.assert_allclose(np.exp(given["log_prior_C"]), many)

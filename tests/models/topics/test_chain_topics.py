@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from made_up_draws import N_DOCUMENTS, made_up
+from scipy import sparse
 from test_consensus import WORDS_OF
 
 from thincrm.data.covariates import covariates
@@ -60,9 +61,9 @@ def test_topics_of_most_chains_are_told_whichever_is_the_last(first):
         draw = draws[2 * seat + 1]
         place = chains[seat][-1].index(topic)
         assert tables.tokens[k] == draw.tokens[place]
-        document, tokens = tables.documents_of(k)
         used = draw.documents.toarray()[:, place]
-        assert dict(zip(document, tokens, strict=True)) == {d: n for d, n in enumerate(used) if n}
+        assert tables.held()[0][k] == sum(used)
+        assert tables.held()[1][k] == sum(n > 0 for n in used)
         own = [
             draws[b].theta[:, where.index(topic)]
             for b, (c, _, where) in enumerate(seen)
@@ -110,6 +111,8 @@ def test_what_comes_and_goes_is_not_firm_because_its_mean_is_alike_everywhere():
     tables = TopicTables(draws, pd.Index(list("abcdefghij")), covariates(YEARS))
     assert sorted(tables.consensus(0.7).table()["chains"]) == [0.0, 1.0]
     assert sorted(tables.consensus(0.7).table()["firm"]) == [False, True]
+    (fleeting,) = np.flatnonzero(~tables.consensus(0.7).firm())
+    assert list(tables.told.near[:, fleeting] > 0.0) == [False, False, False, True]
 
 
 def test_bands_are_of_all_draws_of_a_chain_that_has_the_topic():
@@ -122,3 +125,25 @@ def test_bands_are_of_all_draws_of_a_chain_that_has_the_topic():
     assert [found[topic] for found in tables.found] == [1] * 16
     own = [draw.theta[:, 1] for draw in draws]
     np.testing.assert_allclose(tables.mean_theta[:, topic], np.mean(own, axis=0), rtol=1e-6)
+    counted = tables.consensus(0.7).quantities(2)
+    assert list(counted["n_firm_topics"]) == [1 if s == 1 else 2 for _, s, _ in where]
+    lacking = [s == 1 for _, s, _ in where]
+    assert list(counted[f"topic_share[{topic}]"] == 0.0) == lacking
+
+
+def test_large_topics_are_paired_before_small_ones():
+    """By cosines alone the large topic of a chain would go with the small one of the other.
+
+    Words of two kinds, at these angles (and of so many tokens): a chain's large topic is at 60
+    degrees, its small one at 10, the other's at 25 and at 75.
+    """
+    both = []
+    for chain, angles in enumerate(([60, 10], [25, 75])):
+        draw = made_up([0, 1], chain, chain, 0, words_of=WORDS_OF)
+        at, tokens = np.deg2rad(angles), np.array([2_000, 40])
+        words = np.zeros((10, 2), int)
+        words[:2] = np.rint(tokens * np.stack([np.cos(at), np.sin(at)]))
+        both.append(replace(draw, words=sparse.csc_array(words)))
+    tables = TopicTables(both, pd.Index(list("abcdefghij")), covariates(YEARS))
+    assert [list(found) for found in tables.found] == [[0, -1], [0, 1]]
+    assert list(tables.consensus(0.7).table()["chains"]) == [1.0, 0.5]

@@ -1,9 +1,13 @@
 """Which topics come back, against plain loops over draws made up by hand, and of a small fit."""
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 from made_up_draws import made_up
+from scipy import sparse
 from scipy.special import expit
 
 from thincrm import load, resume
@@ -179,17 +183,95 @@ def test_the_contract_holds_of_one_chain_and_of_one_topic(fitted, max_topics):
 def test_words_in_another_order(fitted):
     words = fitted.topics(12)
     assert (words.groupby("topic")["word"].nunique() == 12).all()
-    seen = fitted.counts_.toarray().sum(axis=0)
+    common = fitted.common_words()
     mine = words[words["topic"] == 0]
-    score = np.log(mine["probability"]) - 0.4 * np.log(seen[mine["word"]] / seen.sum())
+    score = np.log(mine["probability"]) - 0.4 * np.log(common[mine["word"]])
     assert score.is_monotonic_decreasing
     with pytest.raises(InvalidInput, match="order must be"):
         fitted.topics(order="size")
 
 
+def test_how_common_words_are(fitted):
+    """The mean count is added to each: half of the shares are of the corpus, half are equal."""
+    seen = [sum(row) for row in fitted.counts_.toarray().T.tolist()]
+    plain = [0.5 * n / sum(seen) + 0.5 / len(seen) for n in seen]
+    np.testing.assert_allclose(fitted.common_words(), plain, rtol=1e-12)
+
+
+def blurred(rng, chain, sweep):
+    """Return a draw of three topics of few words; of the last chain, 0 and 1 are mixed, or gone."""
+    draw = made_up([0, 1, 2], int(rng.integers(2**31)), chain, sweep, words_of=WORDS_OF)
+    if chain < 3:
+        return draw
+    apart = draw.words.toarray()
+    kept = rng.uniform(0.0, 1.0, (10, 1))
+    mixed = np.column_stack([apart[:, 0] * kept[:, 0], apart[:, :2] @ [0.3, 1.0], apart[:, 2]])
+    mixed = np.rint(mixed).astype(int) + rng.poisson(4.0, mixed.shape)
+    mixed[:2, 0] = rng.poisson([2, 9])  # of topic 0's words, the rarer one is left
+    return replace(draw, words=sparse.csc_array(mixed))
+
+
+def shared_out(chain, sweep):
+    """Return a draw like those; of topic 0 the last chain has more tokens in its first topic,
+
+    but a larger part of the words in its second: all there is of the rarer one.
+    """
+    draw = made_up([0, 1, 2], 3 * chain + sweep, chain, sweep, words_of=WORDS_OF)
+    if chain < 3:
+        return draw
+    words = draw.words.toarray()
+    words[:, 0], words[:, 1] = [60, 0, 0, 80, 0, 0, 0, 0, 0, 0], [40, 10, 0, 0, 0, 0, 60, 0, 0, 0]
+    return replace(draw, words=sparse.csc_array(words))
+
+
+@pytest.mark.parametrize("seed", [*range(4), None])
+def test_what_a_chain_has_instead_of_a_firm_topic(seed):
+    """The topic that most of the firm one's words are in, sum_p m_pk n_pl / n_p, if it is akin."""
+    make = shared_out if seed is None else partial(blurred, np.random.default_rng(seed))
+    draws = [make(c, s) for c in range(4) for s in range(3)]
+    tables = tables_of(draws)
+    consensus, told = tables.consensus(0.7), tables.told
+    place_BK = consensus.instead()
+    for k in range(tables.n_topics):
+        anchor = tables.chains[told.anchor[k]]
+        mine_P = anchor.words_PL[:, told.place[told.anchor[k], k]]
+        for b, draw in enumerate(draws):
+            held = draw.words.toarray()
+            if consensus.found[draw.chain, k] or not consensus.firm()[k]:
+                assert place_BK[b, k] == -1
+                continue
+            into = [
+                sum(mine_P[p] * n_P[p] / max(held[p].sum(), 1) for p in range(10)) for n_P in held.T
+            ]
+            best = int(np.argmax(into))
+            near = mine_P @ held[:, best] / np.linalg.norm(mine_P) / np.linalg.norm(held[:, best])
+            assert place_BK[b, k] == (best if near > 0.35 else -1)
+    if seed is None:
+        assert (place_BK[9:] == 1).any()
+
+
+def test_bands_have_what_a_chain_has_instead():
+    """Curves of draws that lack a topic are far from the others here, and in its band."""
+    rng = np.random.default_rng(0)
+    draws = [blurred(rng, c, s) for c in range(4) for s in range(3)]
+    draws = [
+        replace(draw, log_odds=np.full((4, 3), 9.0 if draw.chain == 3 else 0.1 * draw.sweep))
+        for draw in draws
+    ]
+    tables = tables_of(draws)
+    lacking = np.flatnonzero((tables.consensus(0.7).instead() >= 0).any(axis=0))
+    assert lacking.size
+    table = tables.activation(tables.known.rows, 0.9, lambda draw, _: np.asarray(draw.log_odds))
+    mine = table[table["topic"].isin(lacking)]
+    np.testing.assert_allclose(mine["mean"], np.mean(expit([0.0, 0.1, 0.2])))
+    np.testing.assert_allclose(mine["upper"], expit(9.0))
+    np.testing.assert_allclose(mine["lower"], 0.5)
+
+
 def test_the_report_has_the_groups(fitted):
     for cut in fitted.report_page().data["groups"]:
         table = fitted.groups(cut["number"])
+        pd.testing.assert_series_equal(table["share"].sort_index(), fitted.reliability()["share"])
         for number, group in enumerate(cut["groups"]):
             mine = table[table["group"] == number]
             assert group["topics"] == list(mine.index)

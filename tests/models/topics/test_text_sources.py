@@ -72,6 +72,31 @@ def test_a_dask_frame(table, given):
         fit(frame, text="body")
 
 
+def test_new_documents_are_read_from_files_and_frames_too(table, given, tmp_path):
+    pytest.importorskip("pyarrow")
+    frames = pytest.importorskip("dask.dataframe")
+    texts, when = table["body"].tolist(), table["published"]
+    table.to_csv(tmp_path / "new.csv", index=False)
+    for i, rows in enumerate(parts(table)):
+        table.iloc[rows].to_parquet(tmp_path / f"part{i}.parquet")
+    shares, undated = given.transform(texts, when), given.transform(texts)
+    chance = given.predict_time(texts, evidence="topics")
+    assert np.abs(shares - undated).max() > 1e-3  # the dates are used
+    frame = frames.from_pandas(table, npartitions=N_PARTS)
+    for X in (tmp_path / "new.csv", str(tmp_path / "*.parquet"), frame):
+        read = given.transform(X, text="body", date="published")
+        np.testing.assert_array_equal(read, shares)
+        np.testing.assert_array_equal(given.transform(X, text="body"), undated)
+        dated = given.predict_time(X, text="body", evidence="topics")
+        pd.testing.assert_frame_equal(dated, chance)
+    with pytest.raises(InvalidInput, match="has no column 'text'"):
+        given.transform(frame)
+    counted = tc.TopicModel(max_topics=4, n_sweeps=4, n_draws=1, random_state=1, quiet=True)
+    counted.fit(np.ones((3, 2), int), t=[1, 2, 3])
+    with pytest.raises(InvalidInput, match="fitted to counts: pass counts"):
+        counted.transform(tmp_path / "new.csv", text="body")
+
+
 def test_what_does_not_go_together(table, tmp_path):
     with pytest.raises(InvalidInput, match="name columns of files or of a Dask DataFrame"):
         fit(table["body"].tolist(), date="published")

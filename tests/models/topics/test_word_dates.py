@@ -13,7 +13,13 @@ from thincrm.errors import InvalidInput
 from thincrm.models.topics.model import TopicModel
 from thincrm.models.topics.predict.dated_documents import interval
 from thincrm.models.topics.predict.dater import Method
-from thincrm.models.topics.predict.evidence import USUAL, Weights, learn_weights, weigh
+from thincrm.models.topics.predict.evidence import (
+    USUAL,
+    Weights,
+    learn_weights,
+    log_topic_evidence,
+    weigh,
+)
 from thincrm.models.topics.predict.second_fits import second_fits
 from thincrm.models.topics.predict.time_curves import WIDTHS, time_curves
 from thincrm.models.topics.predict.word_dates import fit_word_dates, word_rarity
@@ -264,3 +270,14 @@ def test_too_few_documents_teach_no_weights(fitted):
     assert few._dater.learned(Method("gibbs", 5, 20)).weights == USUAL
     with pytest.raises(InvalidInput, match="evidence must be"):
         few.predict_time(NEW[:2], evidence="words")
+
+
+def test_evidence_of_topics_is_never_quite_certain():
+    """Of every hundred parts one says nothing, log(0.99 p / prior + 0.01), whatever the scale."""
+    rng = np.random.default_rng(3)
+    prior, chance = rng.dirichlet(np.ones(5)), rng.dirichlet(np.full(5, 0.3), 4)
+    chance[0] = [1.0, 0.0, 0.0, 0.0, 0.0]
+    found = log_topic_evidence(chance, np.log(prior) - 3.0)
+    for d in range(4):
+        for c in range(5):
+            assert found[d, c] == pytest.approx(np.log(0.99 * chance[d, c] / prior[c] + 0.01))

@@ -42,6 +42,8 @@ class Table:
         The first of them, and why; empty if there is none.
     row_numbers : tuple of str
         Columns that were left out because they number the rows and no one asked for them.
+    no_numbers : tuple of str
+        Columns that were left out because they hold none.
     """
 
     values: pd.DataFrame = field(repr=False)
@@ -50,6 +52,7 @@ class Table:
     skipped: int = 0
     first_skipped: str = ""
     row_numbers: tuple[str, ...] = ()
+    no_numbers: tuple[str, ...] = ()
 
 
 def read_table(
@@ -143,7 +146,8 @@ def read_table(
         left_out = []
     frame = frame.drop(columns=left_out)
     t = reader.series(index)
-    return Table(frame, t, lines, tally.skipped, tally.first, tuple(left_out))
+    none = tuple(name for name in wanted if name not in kept)
+    return Table(frame, t, lines, tally.skipped, tally.first, tuple(left_out), none)
 
 
 def _kept(

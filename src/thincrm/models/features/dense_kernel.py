@@ -18,7 +18,7 @@ from thincrm.numerics.cholesky import factor, solve_factor, solve_transposed
 from thincrm.numerics.compiled import compiled
 from thincrm.numerics.variates import normal
 
-__all__ = ["Dense", "dense_of", "draw_dense", "holes_of", "overlap", "sum_out"]
+__all__ = ["Dense", "dense_of", "draw_dense", "expect_dense", "holes_of", "overlap", "sum_out"]
 
 
 class Dense(NamedTuple):
@@ -101,3 +101,16 @@ def draw_dense(
     for f in range(dense_L.size):
         dense_L[f] = pull_L[f] + normal(state)
     solve_factor(root_LL, dense_L)
+
+
+@compiled
+def expect_dense(
+    dense: Dense, seen_NP: np.ndarray, left_NP: np.ndarray, dense_NL: np.ndarray
+) -> None:
+    """Fill what rows' dense weights are expected to be, R^-1 R'^-1 D'W e; e is 0 at holes."""
+    size = dense_NL.shape[1]
+    root_LL, hole_P = np.empty((size, size)), np.empty(seen_NP.shape[1], np.int64)
+    for n in range(len(seen_NP)):
+        n_holes = holes_of(seen_NP[n], hole_P)
+        sum_out(dense, hole_P[:n_holes], left_NP[n], root_LL, dense_NL[n])
+        solve_factor(root_LL, dense_NL[n])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
-from thincrm.errors import check_count
+from thincrm.errors import Sentence, check_count, either
 from thincrm.inference.diagnostics import spread_rows
 from thincrm.models.arviz_groups import Variables, gather, scalar_groups, time_coordinates
 from thincrm.models.atom_tables import flat
@@ -18,19 +19,43 @@ from thincrm.numerics.arrays import Float
 
 __all__ = ["FeatureExport"]
 
+_LOOKS = 'FeatureModel(weights="binary", n_factors=20, level="smooth")'
+_LOOKS_SHELL = "thincrm features ... --weights binary --factors 20 --level smooth"
+
 
 class FeatureExport(FeatureResults):
     """Exports of a fitted `FeatureModel`."""
 
     trace_: pd.DataFrame
-    features_: pd.DataFrame
     shares_: pd.DataFrame
+    _entries: pd.DataFrame
+
+    @property
+    def features_(self) -> pd.DataFrame:
+        """Return the entries of every feature, with 90 % bands, in the columns' units."""
+        check_is_fitted(self)
+        if self._tables.n_features == 0:
+            warnings.warn(self.nothing_found(), stacklevel=2)
+        return self._entries
+
+    def nothing_found(self) -> Sentence:
+        """Return what is said where no feature is in use: what explains the rows instead."""
+        if self.n_dense_ == 0:
+            return Sentence(super().nothing_found())
+        if self.weights == "binary":
+            return Sentence("No features are in use: factors and the level explain the rows.")
+        return Sentence(
+            "No features are in use: factors and the level explain the rows. To look for features "
+            "beside them: ",
+            either(_LOOKS, _LOOKS_SHELL),
+            ".",
+        )
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Return every table the model gives, by name, index as columns."""
         check_is_fitted(self)
         found = {
-            "features": self.features_,
+            "features": self._entries,
             "shares": self.shares_,
             "activation": self.activation(),
             "diagnostics": self.diagnostics(),

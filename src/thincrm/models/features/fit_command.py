@@ -10,7 +10,7 @@ from thincrm.console.chosen_factors import thinning_named
 from thincrm.console.data_columns import TableColumns
 from thincrm.console.run_source import new_run
 from thincrm.console.show_run import keep_results, show_run
-from thincrm.console.voice import Voice, say_row_numbers, say_skipped
+from thincrm.console.voice import Voice, say_no_numbers, say_row_numbers, say_skipped
 from thincrm.data.reading.lines import UTF8
 from thincrm.inference.dask_cluster import Client
 from thincrm.models.features.model import FeatureModel
@@ -60,6 +60,7 @@ def fit_features(
         table = read_rows(path, how)
     say_skipped(voice, table.skipped, table.first_skipped)
     say_row_numbers(voice, table.row_numbers)
+    say_no_numbers(voice, table.no_numbers)
     n_rows, n_columns = table.values.shape
     missing = int(table.values.isna().to_numpy().sum())
     voice.say(f"{n_rows:,} rows, {n_columns:,} columns, {missing:,} missing cells.")

@@ -123,7 +123,8 @@ class FeatureModel(
     Attributes
     ----------
     features_ : DataFrame
-        Entries of every feature, with 90 % bands, in the columns' units.
+        Entries of every feature, with 90 % bands, in the columns' units. A warning says so if no
+        feature is in use, as is common beside factors.
     shares_ : DataFrame
         Every feature's share of all usages, and the share of draws it is in.
     n_features_ : Series
@@ -227,7 +228,7 @@ class FeatureModel(
         super()._adopt(draws, trace)
         real = self.weights == "real"
         self._tables = FeatureTables(self.draws_, self.columns_, self.scale_, real)
-        self.features_ = self._tables.features(0.9)
+        self._entries = self._tables.features(0.9)
         self.shares_ = self._tables.shares(0.9)
         self._n_features_out = self._tables.n_features
 
@@ -252,9 +253,7 @@ class FeatureModel(
         ):
             if chosen not in known:
                 raise InvalidInput(f"{name} must be one of {', '.join(known)}, got {chosen!r}.")
-        levy = self.levy
-        if levy is None:
-            levy = _SPARING if self._spares else _FEATURES
+        levy = self.levy_
         if levy.support != 1.0:
             raise InvalidInput(
                 f"Features need masses in (0, 1); {type(levy).__name__} gives masses in "
@@ -272,6 +271,13 @@ class FeatureModel(
             shared, self.weights == "real", bool(self.background), False, n_dense, level
         )
         return Factors(levy, thinning, likelihood, n_features)
+
+    @property
+    def levy_(self) -> LevyProcess:
+        """Return the law of features' masses, where learning starts if it is learned."""
+        if self.levy is not None:
+            return self.levy
+        return _SPARING if self._spares else _FEATURES
 
     @property
     def _spares(self) -> bool:

@@ -116,7 +116,7 @@ class FeatureResults(Extent, Model):
                     if each:
                         rows[0].redraw(rng, features, 1)
                     mean = rows[0].mean(features)
-                    total += mean
+                    total += rows[0].expected(features)
                     count += 1
                     noise = rng.standard_normal(mean.shape) / np.sqrt(features.precision_P)
                     samples[b * n_each + each] = (mean + noise)[hole]

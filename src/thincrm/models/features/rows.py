@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from thincrm.levy.special import log_rest
+from thincrm.models.features.dense_kernel import dense_of, expect_dense
 from thincrm.models.features.draw import FeatureDraw
 from thincrm.models.features.kernel import Features, Table
 from thincrm.models.features.state import FeatureLocal, FeatureShard, log_chances
@@ -76,12 +77,34 @@ class Rows:
         return used * weight if self.real else used.astype(float)
 
     def mean(self, features: Features) -> Float:
-        """Return the (N, P) sums of the rows' features."""
+        """Return the (N, P) sums of the rows' features, factors and level."""
+        return self._rest(features) + self.local.dense @ self._loadings(features)
+
+    def expected(self, features: Features) -> Float:
+        """Return the (N, P) means of these sums given the features that rows use.
+
+        Weights of factors are not drawn but summed out, so that fewer draws are as good.
+        """
+        rest_NP, dense_NL = self._rest(features), np.zeros_like(self.local.dense)
+        if dense_NL.size == 0:
+            return rest_NP
+        n_used, n_dense = self.local.used.shape[1], dense_NL.shape[1]
+        dense = dense_of(features.feature_FP, features.precision_P, n_used, n_dense)
+        seen_NP = self.table.seen_NP
+        left_NP = seen_NP * (self.table.value_NP - rest_NP)
+        expect_dense(dense, seen_NP, left_NP, dense_NL)
+        return rest_NP + dense_NL @ self._loadings(features)
+
+    def _loadings(self, features: Features) -> Float:
         n_used, n_dense = self.local.used.shape[1], self.local.dense.shape[1]
-        n_free, feature_FP = n_used + n_dense, features.feature_FP
+        return features.feature_FP[n_used : n_used + n_dense]
+
+    def _rest(self, features: Features) -> Float:
+        """Return the (N, P) sums of the rows' features and level, without their factors."""
+        n_used, feature_FP = self.local.used.shape[1], features.feature_FP
+        n_free = n_used + self.local.dense.shape[1]
         level_NP = self.table.basis_NB[:, : len(feature_FP) - n_free] @ feature_FP[n_free:]
-        dense_NP = self.local.dense @ feature_FP[n_used:n_free]
-        return np.asarray(self.usage @ feature_FP[:n_used] + dense_NP + level_NP)
+        return np.asarray(self.usage @ feature_FP[:n_used] + level_NP)
 
 
 def draw_rows(

@@ -44,6 +44,9 @@ class FeatureTables:
 
         `values(draw, sign)` may use the (K,) signs of the draw's own features.
         """
+        if self.n_features == 0:
+            none = values(self.reference, np.ones(self.reference.n_features))
+            return np.empty((len(self.draws), *none.shape[:-1], 0))
         out = []
         for draw, (found, sign) in zip(self.draws, self.matches, strict=True):
             own = np.ones(draw.n_features)

@@ -32,8 +32,10 @@ class FeatureTerminal(ModelTerminal[FeatureModel]):
         curves = model.activation()
         n_features = int(curves["feature"].max()) + 1 if len(curves) else 0
         usage_KT = curves["usage"].to_numpy().reshape(n_features, len(known.rows))
-        entries = model.features_.reset_index()
         grid = CurveTable(known, "feature", "used", "largest entries")
+        if n_features == 0:
+            return grid.table
+        entries = model.features_.reset_index()
         for feature in range(min(n_features, MOST_ATOMS)):
             part = entries[entries["feature"] == feature]
             size = part["mean"].abs() / (part["upper"] - part["lower"]).clip(lower=1e-12)

@@ -6,7 +6,7 @@ number of topics for as long as anyone waits, and still find the same topics: th
 
 from __future__ import annotations
 
-from thincrm.errors import Sentence
+from thincrm.errors import Sentence, either
 from thincrm.inference.diagnostics import Verdict
 from thincrm.models.topics.consensus import Consensus
 
@@ -14,10 +14,13 @@ __all__ = ["ENOUGH", "judge_topics"]
 
 ENOUGH = 0.7  # of the words, in firm topics
 _FEWEST_CHAINS = 3
+_COARSER = Sentence(
+    " Coarser topics (", either('detail="coarse"', "--detail coarse"), ") come back more surely."
+)
 
 
-def judge_topics(plain: Verdict, consensus: Consensus) -> Verdict:
-    """Return the verdict on topics, given that on label-free quantities.
+def judge_topics(plain: Verdict, consensus: Consensus, *, coarse: bool = False) -> Verdict:
+    """Return the verdict on topics, given that on label-free quantities; coarse: they are so.
 
     A yes if that is one, or if the topics that most chains have hold most of the words. Words,
     curves and shares of a firm topic are of the draws of all chains that have it, so that their
@@ -27,9 +30,13 @@ def judge_topics(plain: Verdict, consensus: Consensus) -> Verdict:
     if plain.ok or n_chains < _FEWEST_CHAINS or not plain.worth > 0.0:
         return plain
     held = float(consensus.share[:, firm].sum(axis=1).mean())
-    found = f"on {firm.sum()} topics, which hold {held:.0%} of the words"
+    topics = "1 topic, which holds" if firm.sum() == 1 else f"{firm.sum()} topics, which hold"
+    found = f"on {topics} {held:.0%} of the words"
     if held < ENOUGH:
-        return Verdict(Sentence(plain, f" They agree {found}."), rhat=plain.rhat, worth=plain.worth)
+        advice = "" if coarse else _COARSER
+        told = Sentence(plain, f" They agree {found}; a yes needs {ENOUGH:.0%}.", advice)
+        missing = f"firm topics hold {held:.0%} of the words so far, {ENOUGH:.0%} needed"
+        return Verdict(told, rhat=plain.rhat, worth=plain.worth, missing=missing)
     rest = f"; the draws are worth only {plain.worth:.0f} independent ones."
     if plain.doubt:
         rest = f". They differ in other topics, and in numbers: most in {plain.doubt}."

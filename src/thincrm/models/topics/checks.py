@@ -18,6 +18,7 @@ from thincrm.models.topics.likelihood import CountFactor
 from thincrm.models.topics.state import TopicGlobals, TopicLocal, TopicState
 from thincrm.models.topics.usage import MOST_SHAPE, TopicEvidence, Usage, padded
 from thincrm.numerics.arrays import Int
+from thincrm.numerics.on_disk import pieces
 from thincrm.ports import LevyMeasure, State
 from thincrm.thinning.member import ThinningFunction
 
@@ -53,11 +54,10 @@ def check_draw(frame: Frame, draw: Any) -> None:
     light = draw.documents.shape[0] == 1 < n_documents  # of all documents together
     need(draw.documents.shape == (1 if light else n_documents, n_topics), "a draw's documents")
     for counts in (draw.words, draw.documents):
-        places(counts.data, counts.data.shape, np.inf, "a draw's counts")
+        places(counts.data, counts.data.shape, n_tokens + 1, "a draw's counts")
         need(counts.data.dtype == np.int32, "a draw's counts")
-        need(counts.data.max(initial=0) <= n_tokens, "a draw's counts")
-    need(draw.words.data.sum(dtype=np.int64) <= n_tokens, "a draw's words")
-    need(draw.documents.data.sum(dtype=np.int64) == n_tokens, "a draw's documents")
+    need(_total(draw.words.data) <= n_tokens, "a draw's words")
+    need(_total(draw.documents.data) == n_tokens, "a draw's documents")
     need(is_count(draw.chain) and is_count(draw.sweep), "a draw's place")
     positive(draw.concentration, "a draw's concentration")
     positive(draw.burstiness, "a draw's burstiness", zero=True)
@@ -83,6 +83,10 @@ def check_draw(frame: Frame, draw: Any) -> None:
         places(draw.labels, (n_tokens,), n_topics, "a draw's tokens")
         need(draw.labels.dtype in _TOPIC_TYPES, "a draw's tokens")
     check_scalars(draw.scalars, "n_topics")
+
+
+def _total(counts: np.ndarray) -> int:
+    return sum(int(part.sum(dtype=np.int64)) for part in pieces(counts))
 
 
 def _check_levels(frame: Frame, level: Any, log_share: Any, *, light: bool = False) -> None:

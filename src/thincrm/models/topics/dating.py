@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from os import PathLike
 from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.counts import CountMatrix, Documents, Tokens, tokens
 from thincrm.data.covariates import CovariateLike
+from thincrm.data.reading.frames import PartedFrame
 from thincrm.errors import InvalidInput
 from thincrm.inference.dask_cluster import Client
 from thincrm.models.topics.draw import TopicDraw
@@ -21,6 +23,7 @@ from thincrm.models.topics.predict.dates import time_distribution
 from thincrm.models.topics.predict.evidence import log_topic_evidence, weigh
 from thincrm.models.topics.predict.shards import dates_of, new_shards
 from thincrm.models.topics.results import TopicResults
+from thincrm.models.topics.text_sources import TextSource, source_of
 from thincrm.numerics.arrays import Float
 from thincrm.ports import Engine
 
@@ -41,14 +44,31 @@ class TopicDating(TopicResults):
     _engine: Callable[[Client | None], Engine]
 
     @abstractmethod
-    def _counts(self, X: Documents, *, reset: bool) -> CountMatrix:
+    def _counts(self, X: Documents | TextSource, *, reset: bool) -> CountMatrix:
         """Return checked counts of documents."""
+
+    def _read_documents(
+        self,
+        X: Documents | PathLike[str] | PartedFrame,
+        t: CovariateLike | None,
+        text: str | None,
+        date: str | None,
+        client: Client | None,
+        *,
+        reset: bool,
+    ) -> tuple[CountMatrix, CovariateLike | None]:
+        """Return counts and covariate of documents, wherever they are (`source_of`)."""
+        source = source_of(X, t, text, date, client)
+        if source is None:
+            return self._counts(cast("Documents", X), reset=reset), t
+        return self._counts(source, reset=reset), source.covariate(t)
 
     def predict_time(
         self,
-        X: Documents,
+        X: Documents | PathLike[str] | PartedFrame,
         candidates: CovariateLike | None = None,
         *,
+        text: str | None = None,
         evidence: Literal["both", "topics"] = "both",
         method: Literal["gibbs", "particles", "cheap"] = "gibbs",
         n_draws: int = 5,
@@ -63,8 +83,10 @@ class TopicDating(TopicResults):
 
         Parameters
         ----------
-        X : (D, P) counts or D texts
-            Documents.
+        X : (D, P) counts or D texts; a path; a Dask DataFrame
+            Documents, as of `fit`.
+        text : str or None
+            Column of the texts, of a path's tables or of a frame; None: "text".
         candidates : covariates or None
             Times to choose from, weighed equally; None: the distinct ones of the fit, weighed by
             its documents.
@@ -91,17 +113,18 @@ class TopicDating(TopicResults):
             raise InvalidInput(f"evidence must be 'both' or 'topics', got {evidence!r}.")
         how, engine = Method(method, n_draws, n_steps), self._engine(client)
         if evidence == "both":
-            return self._date(X, candidates, how, engine).chance
-        counts = self._counts(X, reset=False)
+            return self._date(X, text, candidates, how, client).chance
+        counts, _ = self._read_documents(X, None, text, None, client, reset=False)
         times, log_even = self._candidates(candidates)
         chance, _ = self.chances_by_topics(tokens(counts), times, log_even, how, engine)
         return pd.DataFrame(chance, columns=self.covariates_.labels(times), index=_index(X))
 
     def date_documents(
         self,
-        X: Documents,
+        X: Documents | PathLike[str] | PartedFrame,
         candidates: CovariateLike | None = None,
         *,
+        text: str | None = None,
         n_draws: int = 5,
         n_steps: int = 20,
     ) -> DatedDocuments:
@@ -111,16 +134,19 @@ class TopicDating(TopicResults):
         `.evidence(n)`.
         """
         check_is_fitted(self)
-        return self._date(X, candidates, Method("gibbs", n_draws, n_steps))
+        return self._date(X, text, candidates, Method("gibbs", n_draws, n_steps))
 
     def _date(
         self,
-        X: Documents,
+        X: Documents | PathLike[str] | PartedFrame,
+        text: str | None,
         candidates: CovariateLike | None,
         how: Method,
-        engine: Engine | None = None,
+        client: Client | None = None,
     ) -> DatedDocuments:
-        counts, (times, log_even) = self._counts(X, reset=False), self._candidates(candidates)
+        counts, _ = self._read_documents(X, None, text, None, client, reset=False)
+        engine = self._engine(client)
+        times, log_even = self._candidates(candidates)
         if self._dater is None:
             self._dater = Dater(cast("TopicModel", self))
         learned = self._dater.learned(how)
@@ -172,5 +198,5 @@ class TopicDating(TopicResults):
         return time_distribution(np.stack(found), log_prior_C), topics
 
 
-def _index(X: Documents) -> pd.Index | None:
+def _index(X: object) -> pd.Index | None:
     return X.index if isinstance(X, pd.DataFrame | pd.Series) else None

@@ -34,6 +34,8 @@ class TopicExport(TopicPredictions, Diagnostics):
 
     trace_: pd.DataFrame
     quiet: bool
+    detail: str
+    concentration: float | None
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Return every table the model gives, by name, index as columns."""
@@ -77,8 +79,9 @@ class TopicExport(TopicPredictions, Diagnostics):
 
     def verdict(self, heldout: CountsLike | None = None) -> Verdict:
         """Say in a sentence whether the chains agree, at least on the topics (`agreement`)."""
+        coarse = self.detail == "coarse" or self.concentration is not None
         plain = super().verdict(heldout)
-        return judge_topics(plain, self._tables.consensus(SIMILARITY))
+        return judge_topics(plain, self._tables.consensus(SIMILARITY), coarse=coarse)
 
     def to_arviz(self, n_words: int = 5, n_times: int = 50) -> Any:
         """Return draws for ArviZ: an xarray DataTree (ArviZ 1 or newer) or InferenceData.

@@ -47,7 +47,7 @@ from thincrm.models.topics.likelihood import CountFactor, TopicLikelihood
 from thincrm.models.topics.state import TopicGlobals, TopicLocal, facts_of, shards_of
 from thincrm.models.topics.storage import TopicFiles
 from thincrm.models.topics.tables import TopicTables
-from thincrm.models.topics.text_sources import TextSource, plain_vectorizer, source_of
+from thincrm.models.topics.text_sources import TextSource, count_texts, plain_vectorizer
 from thincrm.models.topics.usage import TopicEvidence, Usage
 from thincrm.models.unasked_chains import UnaskedChains
 from thincrm.numerics.arrays import Float
@@ -263,9 +263,7 @@ class TopicModel(
             The run ends after so long at most, though not before every chain has kept a draw;
             None: whenever it is done.
         """
-        source = source_of(X, t, text, date, client)
-        counts = self._counts(cast("Documents", X) if source is None else source, reset=True)
-        t = t if source is None else source.covariate(t)
+        counts, t = self._read_documents(X, t, text, date, client, reset=True)
         length_D = lengths_of(counts)
         if not length_D.any():
             raise InvalidInput("X holds no words at all: nothing to learn from.")
@@ -315,19 +313,7 @@ class TopicModel(
     def _counts(self, X: Documents | TextSource, *, reset: bool) -> CountMatrix:
         """Return checked counts; remember (reset) or check the words."""
         if isinstance(X, TextSource) or is_text(X):
-            if reset:
-                chosen = self.vectorizer
-                use = self.vectorizer_ = plain_vectorizer() if chosen is None else chosen
-                if isinstance(X, TextSource):
-                    counts = X.counted(use, self.quiet)
-                else:
-                    counts = as_counts(use.fit_transform(X))
-                self.vocabulary_ = pd.Index(self.vectorizer_.get_feature_names_out(), name="word")
-                self.n_features_in_ = counts.shape[1]
-                return counts
-            if not hasattr(self, "vectorizer_"):
-                raise InvalidInput("X holds texts but the model was fitted to counts: pass counts.")
-            return as_counts(self.vectorizer_.transform(X))
+            return self._counted_texts(X, learn=reset)
         names: pd.Index | None = X.columns if isinstance(X, pd.DataFrame) else None
         if hasattr(X, "vocabulary") and hasattr(X, "counts"):
             read = cast("CountedWords", X)
@@ -342,6 +328,18 @@ class TopicModel(
         if reset:
             words = pd.RangeIndex(counts.shape[1]) if names is None else names
             self.vocabulary_ = pd.Index(words, name="word")
+        return counts
+
+    def _counted_texts(self, X: Documents | TextSource, *, learn: bool) -> CountMatrix:
+        """Return counts of texts; learn: which words there are is learned from them."""
+        if learn:
+            self.vectorizer_ = plain_vectorizer() if self.vectorizer is None else self.vectorizer
+        elif not hasattr(self, "vectorizer_"):
+            raise InvalidInput("X holds texts but the model was fitted to counts: pass counts.")
+        counts = count_texts(X, self.vectorizer_, learn=learn, quiet=self.quiet)
+        if learn:
+            words = self.vectorizer_.get_feature_names_out()
+            self.vocabulary_, self.n_features_in_ = pd.Index(words, name="word"), counts.shape[1]
         return counts
 
     def _factors(self) -> Factors[TopicLikelihood]:

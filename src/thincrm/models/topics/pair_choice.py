@@ -18,12 +18,10 @@ import numpy as np
 
 from thincrm.models.topics.state import TopicLocal, TopicProblem, TopicShard, TopicState
 from thincrm.numerics.arrays import Float, Int
-from thincrm.numerics.compiled import compiled
 
 __all__ = ["choose_pair", "log_chance"]
 
 _ANY = 0.2  # of the partners are any topic
-_BLOCK = 64  # tokens that are looked at together
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +45,7 @@ def choose_pair(
 
 
 def _counted(problem: TopicProblem, state: TopicState, asked: _Asked) -> Int:
-    _, parts = problem.engine.map(_count, problem.shards, state.local, asked, _total)
-    return _total(parts)
+    return _total(list(problem.engine.each(_count, problem.shards, state.local, asked, _total)))
 
 
 def _total(parts: Sequence[Int]) -> Int:
@@ -60,26 +57,12 @@ def _draw(rng: np.random.Generator, count: Int) -> int:
     return int(np.searchsorted(np.cumsum(count), rng.integers(count.sum()), "right"))
 
 
-def _count(shard: TopicShard, local: TopicLocal, asked: _Asked) -> tuple[TopicLocal, Int]:
+def _count(shard: TopicShard, local: TopicLocal, asked: _Asked) -> Int:
+    """Return how many tokens a topic has of each word, or a word in each topic."""
+    word_N, topic_N = shard.tokens.word, local.topic
     if asked.word >= 0:
-        found = np.zeros(asked.n_topics, np.int64)
-        _add(shard.tokens.word, local.topic, asked.word, found)
-    else:
-        found = np.zeros(shard.tokens.n_words, np.int64)
-        _add(local.topic, shard.tokens.word, asked.topic, found)
-    return local, found
-
-
-@compiled
-def _add(where_N: np.ndarray, what_N: np.ndarray, wanted: int, found: np.ndarray) -> None:
-    """Count `what` of the tokens whose `where` is wanted: of most blocks none is."""
-    for first in range(0, where_N.size, _BLOCK):
-        stop, n_here = min(first + _BLOCK, where_N.size), 0
-        for n in range(first, stop):
-            n_here += where_N[n] == wanted
-        for n in range(first, stop if n_here > 0 else first):
-            if where_N[n] == wanted:
-                found[what_N[n]] += 1
+        return np.bincount(topic_N[word_N == asked.word], minlength=asked.n_topics)
+    return np.bincount(word_N[topic_N == asked.topic], minlength=shard.tokens.n_words)
 
 
 def log_chance(word_P: Float, other_P: Float, everywhere_P: Int, n_held: int) -> float:

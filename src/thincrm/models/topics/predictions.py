@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from os import PathLike
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from thincrm.data.counts import CountMatrix, CountsLike, Documents, as_counts, tokens
 from thincrm.data.covariates import CovariateLike
+from thincrm.data.reading.frames import PartedFrame
 from thincrm.errors import InvalidInput
 from thincrm.inference.dask_cluster import Client
 from thincrm.models.topics.dating import TopicDating
@@ -29,16 +32,23 @@ class TopicPredictions(TopicDating):
     heldout_: CountMatrix | None
 
     def transform(
-        self, X: Documents, t: CovariateLike | None = None, *, client: Client | None = None
+        self,
+        X: Documents | PathLike[str] | PartedFrame,
+        t: CovariateLike | None = None,
+        *,
+        text: str | None = None,
+        date: str | None = None,
+        client: Client | None = None,
     ) -> Float:
         """Return (D, K) the expected share of each topic in each document, new or old.
 
         Averaged over five draws, spread evenly over all, topics matched. Documents without t may
-        come from any time. client: a dask.distributed.Client, to use its cluster, with the same
-        bits; None: this machine.
+        come from any time. X, text, date: as of `fit`, so that files and Dask DataFrames are read,
+        too. client: a dask.distributed.Client, to use its cluster, with the same bits; None: this
+        machine.
         """
         check_is_fitted(self)
-        counts = self._counts(X, reset=False)
+        counts, t = self._read_documents(X, t, text, date, client, reset=False)
         rows, log_prior, place = self.covariates_.rows, np.log(self.covariates_.n_values()), None
         if t is not None:
             encoded = self._encode(t, counts.shape[0])

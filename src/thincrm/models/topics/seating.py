@@ -69,77 +69,68 @@ class Seating(NamedTuple):
         return both_D2[:, 0], both_D2[:, 1]
 
 
-def seated(shard: TopicShard, local: TopicLocal, wanted: Wanted) -> tuple[TopicLocal, Seating]:
+def seated(shard: TopicShard, local: TopicLocal, wanted: Wanted) -> Seating:
     """Return a shard's tables of two topics, drawn given its tokens."""
-    held_D = _tokens_of(shard.tokens.start, local.topic, *wanted.pair)
-    present_D = np.flatnonzero(held_D)
-    row_D = level_rows(shard.row, local.level, wanted.n_levels)[present_D]
-    found = _seat(
-        wanted.key, present_D, shard.items, shard.tokens.start, shard.tokens.word, local.topic,
-        wanted.pair[0], wanted.pair[1], wanted.theta_2P, wanted.burstiness, held_D.sum(),
+    a, b = wanted.pair
+    place_M = np.flatnonzero((local.topic == a) | (local.topic == b))
+    side_M = (local.topic[place_M] != a).astype(np.int64)
+    table_M, present_D, start_D, *tables = _seat(
+        wanted.key, place_M, side_M, shard.items, shard.tokens.start, shard.tokens.word,
+        wanted.theta_2P, wanted.burstiness,
     )  # fmt: skip
-    place_M, table_M, start_D, word_I, size_I, side_I, n_tables = found
-    tables = (part[:n_tables] for part in (word_I, size_I, side_I))
-    return local, Seating(shard.first, place_M, table_M, start_D, row_D.astype(np.int64), *tables)
-
-
-@compiled
-def _tokens_of(start_D: np.ndarray, topic_N: np.ndarray, a: int, b: int) -> np.ndarray:
-    """Return the (D,) tokens of two topics."""
-    held_D = np.zeros(start_D.size - 1, np.int64)
-    one, other = topic_N.dtype.type(a), topic_N.dtype.type(b)
-    for d in range(held_D.size):
-        held = 0
-        for n in range(start_D[d], start_D[d + 1]):
-            held += (topic_N[n] == one) | (topic_N[n] == other)
-        held_D[d] = held
-    return held_D
+    row_D = level_rows(shard.row, local.level, wanted.n_levels)[present_D].astype(np.int64)
+    return Seating(shard.first, place_M, table_M, start_D, row_D, *tables)
 
 
 @compiled
 def _seat(
     key: np.uint64,
-    present_D: np.ndarray,
+    place_M: np.ndarray,
+    side_M: np.ndarray,
     item_D: np.ndarray,
     start_D: np.ndarray,
     word_N: np.ndarray,
-    topic_N: np.ndarray,
-    a: int,
-    b: int,
     theta_2P: np.ndarray,
     burstiness: float,
-    n_tokens: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
-    place_M, table_M = np.empty(n_tokens, np.int64), np.empty(n_tokens, np.int64)
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the tables of tokens; the documents that have any, with their first tables.
+
+    Last, word, size and side of the tables.
+    """
+    n_tokens = place_M.size
+    table_M, present_D = np.empty(n_tokens, np.int64), np.empty(n_tokens, np.int64)
     word_I, size_I = np.empty(n_tokens, np.int64), np.zeros(n_tokens, np.int64)
-    side_I = np.empty(n_tokens, np.int64)
-    first_D = np.zeros(present_D.size + 1, np.int64)
+    side_I, first_D = np.empty(n_tokens, np.int64), np.zeros(n_tokens + 1, np.int64)
     seats_2M, n_2 = np.empty((2, n_tokens), np.int64), np.zeros(2, np.int64)
-    state, m, i = new_stream(key, 0), 0, 0
-    for j in range(present_D.size):
-        d, last = present_D[j], -1
-        open_stream(state, key, item_D[d])
-        for n in range(start_D[d], start_D[d + 1]):
-            if topic_N[n] != a and topic_N[n] != b:
-                continue
-            k, p = 0 if topic_N[n] == a else 1, word_N[n]
-            if p != last:
-                n_2[0], n_2[1], last = 0, 0, p
-            table = i
-            if burstiness > 0.0 and n_2[k] > 0:
-                ball, echo = float(theta_2P[k, p]), n_2[k] * burstiness
-                if uniform(state) * (ball + echo) >= ball:
-                    table = seats_2M[k, min(int(uniform(state) * n_2[k]), n_2[k] - 1)]
-            if table == i:
-                word_I[i], side_I[i] = p, k
-                i += 1
-            size_I[table] += 1
-            seats_2M[k, n_2[k]] = table
-            n_2[k] += 1
-            place_M[m], table_M[m] = n, table
-            m += 1
-        first_D[j + 1] = i
-    return place_M, table_M, first_D, word_I, size_I, side_I, i
+    state, d, last, i, n_present = new_stream(key, 0), -1, -1, 0, 0
+    for m in range(n_tokens):
+        n, k = place_M[m], side_M[m]
+        if d < 0 or n >= start_D[d + 1]:
+            first_D[n_present], last = i, -1
+            d += 1
+            while n >= start_D[d + 1]:
+                d += 1
+            open_stream(state, key, item_D[d])
+            present_D[n_present] = d
+            n_present += 1
+        p = word_N[n]
+        if p != last:
+            n_2[0], n_2[1], last = 0, 0, p
+        table = i
+        if burstiness > 0.0 and n_2[k] > 0:
+            ball, echo = float(theta_2P[k, p]), n_2[k] * burstiness
+            if uniform(state) * (ball + echo) >= ball:
+                table = seats_2M[k, min(int(uniform(state) * n_2[k]), n_2[k] - 1)]
+        if table == i:
+            word_I[i], side_I[i] = p, k
+            i += 1
+        size_I[table] += 1
+        seats_2M[k, n_2[k]] = table
+        n_2[k] += 1
+        table_M[m] = table
+    first_D[n_present] = i
+    documents = present_D[:n_present], first_D[: n_present + 1]
+    return table_M, *documents, word_I[:i], size_I[:i], side_I[:i]
 
 
 @dataclass(frozen=True, slots=True)

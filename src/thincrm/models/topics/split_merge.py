@@ -127,7 +127,7 @@ def _view(
             theta_2P[i] = own.theta[:, place]
     n_levels = problem.likelihood.factor.n_levels
     wanted = Wanted(fresh_key(rng), pair, theta_2P, own.burstiness, n_levels)
-    _, parts = problem.engine.map(seated, problem.shards, state.local, wanted)
+    parts = list(problem.engine.each(seated, problem.shards, state.local, wanted))
     tables = Seating.joined(parts)
     n_0D, n_1D = tables.tokens(tables.side_I)
     return _View(problem, state, pair, parts, tables, n_0D + n_1D)

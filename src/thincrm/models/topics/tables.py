@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import sparse
 from scipy.special import expit
 
-from thincrm.data.counts import CountMatrix, lengths_of, row_blocks
+from thincrm.data.counts import CountMatrix, row_blocks
 from thincrm.data.covariates import Covariates
 from thincrm.errors import InvalidInput, check_between, check_count
 from thincrm.models.atom_tables import through_time
@@ -27,6 +27,7 @@ from thincrm.models.topics.chain_topics import (
 from thincrm.models.topics.consensus import Consensus
 from thincrm.models.topics.documents_kept import with_documents
 from thincrm.models.topics.draw import TopicDraw
+from thincrm.models.topics.typical import count_documents, typical_documents
 from thincrm.numerics.arrays import Bool, Float, Int
 from thincrm.numerics.on_disk import let_go
 from thincrm.numerics.waiting import now
@@ -45,7 +46,6 @@ class TopicTables:
         self.draws, self.vocabulary, self.known = draws, vocabulary, known
         self._chain_B = np.array([draw.chain for draw in draws])
         self._consensus: dict[float, Consensus] = {}
-        self._by_topic: dict[int, sparse.csc_array] = {}
 
     @cached_property
     def chains(self) -> list[ChainTopics]:
@@ -74,20 +74,20 @@ class TopicTables:
         """Return the (K,) tokens drawn from each topic, at its seat."""
         return np.array([self.draws[b].tokens[k] for b, k in self.seats])
 
-    def documents_of(self, topic: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the documents that use a topic, at its seat, and their tokens of it."""
-        b, k = self.seats[topic]
-        table = self._columns(b)
-        part = slice(table.indptr[k], table.indptr[k + 1])
-        return table.indices[part], table.data[part]
+    def _by_seat(self) -> Iterator[tuple[TopicDraw, Int, Int]]:
+        """Yield the draws that are seats; of each, the topics that it is of, and their places."""
+        draw_K, place_K = np.array(self.seats).T
+        for b in np.unique(draw_K).tolist():
+            topics = np.flatnonzero(draw_K == b)
+            yield self.draws[b], topics, place_K[topics]
 
-    def _columns(self, b: int) -> sparse.csc_array:
-        """Return the documents of a draw by topics; remembered, as few draws are asked for."""
-        if b not in self._by_topic:
-            documents = self.draws[b].documents
-            self._by_topic[b] = documents.tocsc()
-            let_go(documents.data, documents.indices)
-        return self._by_topic[b]
+    def held(self) -> tuple[Int, Int]:
+        """Return the (K,) tokens in each topic, at its seat, and the documents that use it."""
+        tokens_K, documents_K = np.zeros((2, self.n_topics), np.int64)
+        for draw, topics, place in self._by_seat():
+            tokens, documents = count_documents(draw)
+            tokens_K[topics], documents_K[topics] = tokens[place], documents[place]
+        return tokens_K, documents_K
 
     @cached_property
     def found(self) -> list[Int]:
@@ -293,14 +293,14 @@ class TopicTables:
     def document_blocks(self, least: float) -> Iterator[pd.DataFrame]:
         """Yield the rows of `documents`, some documents at a time."""
         check_between("least", least, 0.0, 1.0)
-        when, n_documents, done = self.known.observed(), len(self.known.row), 0
+        n_documents, done = len(self.known.row), 0
         now("writing the topics of documents", lambda: done / n_documents)
         for first in range(0, n_documents, _BLOCK):
             share = self._shares(first, min(first + _BLOCK, n_documents)).tocoo()
             kept = share.data >= least
             document, topic = (place[kept] for place in share.coords)
             document = document + first
-            times = self.known.labels(when[document])
+            times = self.known.labels(self.known.observed(document))
             table = pd.DataFrame({"document": document, "topic": topic, "share": share.data[kept]})
             table.insert(1, "t", times.to_numpy())
             order = ["document", "share"]
@@ -310,20 +310,19 @@ class TopicTables:
     def representative(self, n_documents: int, cuts: Float | None) -> pd.DataFrame:
         """Return the documents with the largest share of their words in each topic."""
         check_count("n_documents", n_documents)
-        length = np.maximum(lengths_of(self.draws[-1].documents), 1)
-        when = self.known.observed()[:, 0]
-        period = np.zeros(len(when), int) if cuts is None else np.searchsorted(cuts, when, "right")
-        rows = []
-        for topic in range(self.n_topics):
-            document, tokens = self.documents_of(topic)
-            value = tokens / length[document]
-            for part in np.unique(period[document]):
-                here = period[document] == part
-                best = np.argsort(-value[here], kind="stable")[:n_documents]
-                for rank, i in enumerate(best, 1):
-                    rows.append((topic, part, rank, document[here][i], value[here][i]))
-        table = pd.DataFrame(rows, columns=["topic", "period", "rank", "document", "share"])
-        times = self.known.labels(self.known.observed()[table["document"]])
+        edges = np.zeros(0) if cuts is None else cuts
+
+        def period_of(first: int, stop: int) -> Int:
+            when = self.known.observed(slice(first, stop))[:, 0]
+            return np.searchsorted(edges, when, "right")
+
+        tables = []
+        for draw, topics, place in self._by_seat():
+            best = typical_documents(draw, place, period_of, edges.size + 1, n_documents)
+            tables.append(pd.DataFrame(best._asdict() | {"topic": topics[best.topic]}))
+        order = ["topic", "period", "rank"]
+        table = pd.concat(tables).sort_values(order, ignore_index=True)
+        times = self.known.labels(self.known.observed(table["document"].to_numpy()))
         return table.assign(t=times.to_numpy())
 
 

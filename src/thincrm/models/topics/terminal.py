@@ -32,6 +32,7 @@ from thincrm.numerics.waiting import now
 __all__ = ["TopicTerminal"]
 
 _WORDS = 8
+_LEAST = 0.001  # share of words of a topic that does not come back, but is shown
 _REASONS = 4  # words, and topics, that dated a document
 
 
@@ -39,18 +40,27 @@ class TopicTerminal(ModelTerminal[TopicModel]):
     """How a topic model is shown and used."""
 
     def table(self, model: TopicModel) -> Table:
-        """Return the largest topics: share of words, curve, where it was found, words."""
+        """Return the largest topics: share of words, curve, where it was found, words.
+
+        Those that come back (`reliability`) first, then, apart, some of the others.
+        """
         curves = model.activation()
         shape = (int(curves["topic"].max()) + 1, len(model.covariates_.rows))
         open_KT = curves["mean"].to_numpy().reshape(shape)
         n_chains = len({draw.chain for draw in model.draws_})
         where = "chains" if n_chains > 1 else "draws"
         grid = CurveTable(model.covariates_, "topic", "words", "most relevant words", where)
-        found_K = model.reliability()[where]
+        reliable = model.reliability()
+        found_K, firm_K = reliable[where], reliable["firm"].to_numpy()
         share_K = curves["share"].to_numpy().reshape(shape) @ grid.weight_T
         table = model.topics(_WORDS)
         words = table.groupby("topic")["word"].agg(lambda w: " ".join(map(str, w)))
-        for topic in range(min(shape[0], MOST_ATOMS)):
+        told = np.flatnonzero(firm_K | (share_K >= _LEAST))
+        shown = told[np.argsort(~firm_K[told], kind="stable")][:MOST_ATOMS].tolist()
+        for place, topic in enumerate(shown):
+            if not firm_K[topic] and (place == 0 or firm_K[shown[place - 1]]):
+                which = "The lower" if place else "These"
+                grid.below(f"{which} topics do not come back: too few {where} have them.")
             size, part = f"{100 * share_K[topic]:.1f} %", float(found_K[topic])
             found = f"{part * n_chains:.0f}/{n_chains}" if n_chains > 1 else f"{100 * part:.0f} %"
             grid.add(topic, size, open_KT[topic], words[topic], found)

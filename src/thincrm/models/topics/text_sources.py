@@ -1,13 +1,14 @@
-"""Where `TopicModel.fit` finds texts: in files that a path or a pattern names, in a Dask frame."""
+"""Where a topic model finds texts: in files that a path or a pattern names, in a Dask frame."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from os import PathLike
 from pathlib import Path
 
 from sklearn.feature_extraction.text import CountVectorizer
 
-from thincrm.data.counts import CountMatrix, as_counts
+from thincrm.data.counts import CountMatrix, CountsLike, as_counts
 from thincrm.data.covariates import CovariateLike
 from thincrm.data.reading.frames import frame_stream, is_parted
 from thincrm.data.reading.texts import TextStream
@@ -15,7 +16,7 @@ from thincrm.data.vocabulary import HYPHENED
 from thincrm.errors import InvalidInput
 from thincrm.numerics.waiting import telling
 
-__all__ = ["TextSource", "plain_vectorizer", "source_of"]
+__all__ = ["TextSource", "count_texts", "plain_vectorizer", "source_of"]
 
 
 class TextSource:
@@ -24,15 +25,21 @@ class TextSource:
     def __init__(self, stream: TextStream, name: str, date: str | None) -> None:
         self._stream, self._name, self._date = stream, name, date
 
-    def counted(self, vectorizer: CountVectorizer, quiet: bool) -> CountMatrix:
-        """Return the counts of all documents by a vectoriser that learns its words from them."""
+    def counted(self, count: Callable[[Iterable[str]], CountsLike], *, quiet: bool) -> CountMatrix:
+        """Return the counts of all documents by `count`, which sees one text after another."""
         with telling(f"reading {self._name}", quiet=quiet):
-            return as_counts(vectorizer.fit_transform(self._stream))
+            return as_counts(count(self._stream))
 
     def covariate(self, t: CovariateLike | None) -> CovariateLike | None:
         """Return the dates, once documents were counted, or the covariate that was given."""
         found: CovariateLike | None = self._stream.done([]).t
         return t if self._date is None else found
+
+
+def count_texts(X: object, vectorizer: CountVectorizer, *, learn: bool, quiet: bool) -> CountMatrix:
+    """Return the counts of texts, or of those in files; learn: the vectoriser learns its words."""
+    count = vectorizer.fit_transform if learn else vectorizer.transform
+    return X.counted(count, quiet=quiet) if isinstance(X, TextSource) else as_counts(count(X))
 
 
 def source_of(

@@ -12,7 +12,7 @@ function drawHeader() {
     stat(count(diagnosis.draws), diagnosis.draws === 1 ? 'draw' : 'draws'),
     stat(count(diagnosis.chains), diagnosis.chains === 1 ? 'chain' : 'chains'),
     el('div', {class: `light ${good ? 'good' : 'doubt'}`},
-      el('b', {}, good ? 'The draws can be trusted' : 'Read with care'),
+      el('b', {}, good ? 'The chains agree' : 'Read with care'),
       el('span', {}, diagnosis.verdict), ...diagnosis.cautions.map((caution) => el('span', {}, caution))));
 }
 

@@ -14,10 +14,10 @@ function atomCard(atom, width) {
 }
 
 function drawAtoms(body) {
-  if (data.covariates.length > 1) {
+  if (data.nothing) body.append(el('p', {class: 'empty'}, data.nothing));
+  else if (data.covariates.length > 1) {
     body.append(el('p', {class: 'empty'}, `The curves vary along ${data.covariates.join(', ')}: see the table Activation.`));
-  } else if (!atoms.length) body.append(el('p', {class: 'empty'}, `No ${data.noun} is in use.`));
-  else cardGrid(body, atoms, atomCard);
+  } else cardGrid(body, atoms, atomCard);
 }
 
 function atomRows() {

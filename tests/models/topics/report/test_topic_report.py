@@ -9,7 +9,7 @@ from page_outline import Outline, read
 from report_cases import PAYLOADS, WORDS, dates, fitted, texts_of
 
 import thincrm as tc
-from thincrm.models.topics.report.quotations import excerpt
+from thincrm.models.topics.report.quotations import excerpt, word_places
 from thincrm.report.page import render
 from thincrm.report.times import chosen_times
 from thincrm.thinning import Always
@@ -119,6 +119,14 @@ def test_an_excerpt_is_the_passage_where_the_topic_speaks():
     assert found.endswith(" …")
     assert excerpt("short  text", {}) == "short text"
     assert len(excerpt("x" * 900, {}, 100)) <= 103
+
+
+def test_words_are_found_with_their_hyphens_where_they_are_known_so():
+    text, known = "Co-operation, well-meant-advice; a co-op", {"co-operation", "meant", "op"}
+    found = [text[start:stop] for start, stop in word_places(text, known)]
+    assert found == ["Co-operation", "well", "meant", "advice", "a", "co", "op"]
+    long = "Nothing at all here. " * 60 + "A co-operation. " + "Nothing more to say. " * 60
+    assert "co-operation" in excerpt(long, {"co-operation": 0.3})
 
 
 @pytest.mark.parametrize("letter", ["x", "\u4e2d"], ids=["ASCII", "Chinese"])

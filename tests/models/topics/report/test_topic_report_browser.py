@@ -42,6 +42,19 @@ def test_shape_filters_choose_topics_and_say_so(opened):
     assert page.locator(".cell").count() == every
 
 
+def test_topics_that_do_not_repeat_stand_below_the_others(opened):
+    page = opened("fleeting", state="sort=size&least=0")
+    order = page.eval_on_selector_all(".cell", "all => all.map((one) => Number(one.dataset.topic))")
+    assert order == [*range(2, len(order)), 0, 1]
+    before = page.eval_on_selector(".apart", "one => one.previousElementSibling.dataset.topic")
+    assert int(before) == len(order) - 1
+    assert page.inner_text(".apart").startswith("These do not repeat: too few draws have them")
+    page.click("#tab-map")
+    assert page.locator(".map-row .fleeting").count() == 2
+    all_firm = opened("dated")
+    assert all_firm.locator(".apart").count() == (all_firm.locator(".cell .fleeting").count() > 0)
+
+
 def test_the_slider_reorders_words_by_relevance(opened):
     page = opened(state="topic=0&lambda=1")
 

@@ -17,7 +17,7 @@ from thincrm.models.topics.report.allocation import Allocation, expected_tokens
 from thincrm.models.topics.report.data import _found, _lives, topic_data
 from thincrm.models.topics.report.heldout import heldout_rows
 from thincrm.models.topics.report.periods import periods_of
-from thincrm.models.topics.report.sizes import kernel_lengths, open_weights
+from thincrm.models.topics.report.sizes import _unit, kernel_lengths, open_weights
 from thincrm.models.topics.report.vocabulary import chosen_words
 from thincrm.models.topics.report.words import words_by_period
 from thincrm.thinning import Always, Bump
@@ -134,6 +134,93 @@ def test_passages_are_the_texts_with_topics_of_words(model, data):
     assert np.mean(agree) > 0.6
 
 
+def test_tokens_of_topics_by_period_in_plain_loops(model, data):
+    """Of each topic, the mean over the draws that have it; also of each of the words shown."""
+    found, year, counts = model.topic_tables().found, corpus()[1], model.counts_.toarray()
+    word_N = np.concatenate([np.repeat(np.arange(12), row) for row in counts])
+    year_N = np.repeat(year, counts.sum(axis=1))
+    assert any((place < 0).any() for place in found)  # else it would be a mean over all draws
+    for k, topic in enumerate(data["topics"]):
+        has = [(draw, place[k]) for draw, place in zip(model.draws_, found, strict=True)]
+        has = [(draw, j) for draw, j in has if j >= 0]
+        for b, when in enumerate(range(1900, 1920)):
+            mine = [(draw.labels == j) & (year_N == when) for draw, j in has]
+            assert abs(topic["through"][b] - np.mean([part.sum() for part in mine])) <= 0.5
+            for code, told in zip(topic["codes"], topic["counts"], strict=True):
+                word = data["vocabulary"]["words"][code]
+                spoken = [part & (word_N == int(word)) for part in mine]
+                assert abs(told[b] - np.mean([part.sum() for part in spoken])) <= 0.5
+
+
+def test_topics_of_words_in_plain_loops(model, data):
+    """A word's tokens in each topic, as a share of those in all: at most six, 0.5 % at least."""
+    found = model.topic_tables().found
+    held = np.zeros((12, len(data["topics"])))
+    for k in range(held.shape[1]):
+        parts = [
+            draw.words.toarray()[:, place[k]]
+            for draw, place in zip(model.draws_, found, strict=True)
+            if place[k] >= 0
+        ]
+        held[:, k] = np.mean(parts, axis=0)
+    for word, homes in zip(data["vocabulary"]["words"], data["vocabulary"]["homes"], strict=True):
+        share = held[int(word)] / held[int(word)].sum()
+        told = sorted((k for k in range(share.size) if share[k] >= 0.005), key=lambda k: -share[k])
+        assert [k for k, _ in homes] == told[:6]
+        assert [value for _, value in homes] == [round(share[k], 3) for k in told[:6]]
+
+
+def test_similar_topics_have_affinities_of_their_words(model, data):
+    theta = model.topic_tables().mean_theta
+    n_topics = theta.shape[1]
+    for k, topic in enumerate(data["topics"]):
+        near = [sum(np.sqrt(theta[:, k] * theta[:, j])) for j in range(n_topics)]
+        others = sorted((j for j in range(n_topics) if j != k), key=lambda j: -near[j])[:4]
+        assert [j for j, _ in topic["similar"]] == others
+        assert [value for _, value in topic["similar"]] == [round(near[j], 3) for j in others]
+
+
+def test_typical_documents_have_a_large_share_and_many_words_of_the_topic(model, data):
+    """The best three by share log(1 + share times length), of eight of each year by share."""
+    length, year = model.counts_.toarray().sum(axis=1), corpus()[1]
+    for k, topic in enumerate(data["topics"]):
+        document, tokens = model.topic_tables().documents_of(k)
+        share = dict(zip(document.tolist(), (tokens / length[document]).tolist(), strict=True))
+        by_share = sorted(share, key=lambda d, share=share: -share[d])
+        looked_at = [d for when in set(year) for d in [e for e in by_share if year[e] == when][:8]]
+        score = {d: share[d] * np.log(1 + share[d] * length[d]) for d in looked_at}
+        best = sorted(score.values(), reverse=True)[:3]
+        named = [int(data["documents"][q["document"]]["name"]) for q in topic["quotations"][:3]]
+        np.testing.assert_allclose([score[d] for d in named], best)
+        assert [q["share"] for q in topic["quotations"][:3]] == [round(share[d], 3) for d in named]
+
+
+def test_words_of_a_passage_have_the_topic_most_of_their_tokens_are_of():
+    """In plain loops over draws and tokens; words with hyphens are found whole."""
+    words = [f"co-op{letter}" for letter in "abcdef"] + [f"plain{letter}" for letter in "abcdef"]
+    model = fitted(words)
+    found, counts = model.topic_tables().found, model.counts_.toarray()
+    data = topic_data(model, texts_of(model))
+    first = np.concatenate([[0], counts.sum(axis=1).cumsum()])
+    told = set()
+    for topic in data["topics"]:
+        for quotation in topic["quotations"]:
+            d = int(data["documents"][quotation["document"]]["name"])
+            token_words = np.repeat(np.arange(12), counts[d])
+            for word, k, percent in (x for x in quotation["text"] if not isinstance(x, str)):
+                code = words.index(word)
+                held = np.zeros(len(data["topics"]))
+                for draw, place in zip(model.draws_, found, strict=True):
+                    mine = draw.labels[first[d] : first[d + 1]][token_words == code]
+                    for page_topic, label in enumerate(place):
+                        held[page_topic] += np.sum(mine == label) if label >= 0 else 0
+                share = held / (counts[d, code] * len(model.draws_))
+                assert k == share.argmax()
+                assert percent == round(100 * share[k])
+                told.add(word)
+    assert told == set(words)
+
+
 def test_documents_of_a_topic_are_spread_over_time(model, data):
     longest = max(data["topics"], key=lambda topic: topic["tokens"])
     named = [q["document"] for q in longest["quotations"]] + [d for d, _ in longest["others"]]
@@ -206,6 +293,16 @@ def test_lengths_of_kernels(model):
     assert set(lengths_of(fitted(thinning=Always(), n_sweeps=6))) == {None}
     always = lengths_of(fitted(n_background=1))
     assert always.count(None) == 1
+
+
+@pytest.mark.parametrize(
+    ("days", "told"),
+    [(800, (365.25, " years")), (700, (30.44, " months")), (50, (1.0, " days"))],
+)
+def test_units_of_time(days, told):
+    """Two years or more are told in years, two months or more in months of a twelfth of a year."""
+    assert _unit(days) == told
+    assert 12 * 30.44 == pytest.approx(365.25, abs=0.05)
 
 
 def test_weights_of_open_topics(model):

@@ -35,6 +35,7 @@ def feature_data(model: FeatureModel) -> dict[str, object]:
         "columns": columns,
         "side": _side(model.columns_),
         "features": _features(model, times) if n_features else [],
+        "nothing": model.nothing_found(),
         "diagnosis": diagnosis(model, "feature", limit=model.max_features),
         "summary": line,
         "settings": settings,

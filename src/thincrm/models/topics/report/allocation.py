@@ -25,6 +25,7 @@ __all__ = ["Allocation", "Shares", "expected_tokens"]
 
 _DRAWS = 10
 _MOST_PAIRS = 2_000_000  # of a cell and a topic, at a time
+_DOCUMENTS = 65_536  # that are looked at together
 
 
 class Shares(NamedTuple):
@@ -74,14 +75,25 @@ class Allocation:
 
     def blocks(self) -> Iterator[tuple[int, int]]:
         """Yield first and last (not included) of neighbouring documents, some at a time."""
-        n_used = np.diff(self.draws[-1].documents.indptr)
-        pairs = np.cumsum(np.maximum(np.diff(self.counts.indptr) * n_used, np.diff(self._first)))
-        block = pairs // _MOST_PAIRS
-        edges = [*np.unique(block, return_index=True)[1].tolist(), block.size]
-        for edge in pairwise(edges):
+        for edge in pairwise(self._edges()):
             yield edge
             let_go(self.counts.data, self.counts.indices)
             let_go(*(draw.labels for draw in self.draws if draw.labels is not None))
+
+    def _edges(self) -> list[int]:
+        """Return where blocks begin, and the end of the last."""
+        n_documents, edges, block, before = self.counts.shape[0], list[int](), -1, 0
+        for first in range(0, n_documents, _DOCUMENTS):
+            some = slice(first, first + _DOCUMENTS + 1)
+            n_used, n_words = (
+                np.diff(table.indptr[some].astype(np.int64))
+                for table in (self.draws[-1].documents, self.counts)
+            )
+            pairs = before + np.cumsum(np.maximum(n_words * n_used, np.diff(self._first[some])))
+            block_D, before = pairs // _MOST_PAIRS, int(pairs[-1])
+            edges += (first + np.flatnonzero(np.diff(block_D, prepend=block))).tolist()
+            block = int(block_D[-1])
+        return [*edges, n_documents]
 
     def shares(self, start: int, stop: int) -> Iterator[Shares]:
         """Yield, draw by draw, the shares of the words of documents start to stop."""

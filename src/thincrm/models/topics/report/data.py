@@ -90,12 +90,13 @@ def _topics(
     found, n_chains = model.reliability(), len({draw.chain for draw in model.draws_})
     coherence = model.coherence() if model.counts_.shape[1] > 1 else None
     tables = model.topic_tables()
+    tokens_K, documents_K = tables.held()
     alike = _similar(tables.mean_theta)
     rows = words.groupby("topic")
     return [
         {
-            "tokens": int(tables.documents_of(k)[1].sum(dtype=np.int64)),
-            "documents": int(tables.documents_of(k)[0].size),
+            "tokens": int(tokens_K[k]),
+            "documents": int(documents_K[k]),
             "coherence": None if coherence is None else round(float(coherence[k]), 3),
             "firm": bool(found["firm"][k]),
             "found": _found(n_chains, float(found["chains"][k]), float(found["draws"][k])),

@@ -39,7 +39,7 @@ class Documents:
         """Return name and time of each, and what is known of the dates of some."""
         known = self.model.covariates_
         document = np.fromiter(self.place, int, len(self.place))
-        at = known.observed()[document]
+        at = known.observed(document)
         return [
             {
                 "name": str(d) if self.names is None else self.names[d],

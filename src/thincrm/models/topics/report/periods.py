@@ -24,12 +24,12 @@ class Periods:
     ----------
     edges : (B + 1,) float
         Where they begin, and the end of the last.
-    period : (D,) int
+    period : (D,) int16
         The period of each document.
     """
 
     edges: Float
-    period: Int
+    period: np.ndarray
 
     @property
     def number(self) -> int:
@@ -60,7 +60,7 @@ def periods_of(known: Covariates) -> Periods:
         edges = at[0] + length * np.arange(np.ceil((at[-1] - at[0] + 1) / length) + 1)
     else:
         edges = np.linspace(at[0], at[-1], min(len(at), _MOST) + 1)
-    return Periods(edges, _place(edges, at)[known.row])
+    return Periods(edges, _place(edges, at).astype(np.int16)[known.row])
 
 
 def _place(edges: Float, at: Float) -> Int:

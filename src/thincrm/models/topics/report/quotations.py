@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,9 +15,10 @@ from thincrm.models.topics.report.allocation import Allocation
 if TYPE_CHECKING:
     from thincrm.models.topics.model import TopicModel
 
-__all__ = ["Passages", "checked_texts", "excerpt"]
+__all__ = ["Passages", "checked_texts", "excerpt", "word_places"]
 
 _LENGTH = 420  # characters
+_PART = re.compile(r"\w+")
 
 
 def checked_texts(texts: object, n_documents: int) -> tuple[list[str] | None, list[str] | None]:
@@ -75,11 +76,11 @@ class Passages:
         home = self._homes(document)
         pieces: list[Piece] = []
         end = 0
-        for word in re.finditer(r"\w+", text):
-            found = home.get(self.code.get(word[0].lower(), -1))
+        for start, stop in word_places(text, self.code):
+            found = home.get(self.code.get(text[start:stop].lower(), -1))
             if found is not None:
-                pieces += [text[end : word.start()], [word[0], *found]]
-                end = word.end()
+                pieces += [text[end:start], [text[start:stop], *found]]
+                end = stop
         return [piece for piece in (*pieces, text[end:]) if piece]
 
     def _homes(self, document: int) -> dict[int, tuple[int, int]]:
@@ -95,14 +96,23 @@ class Passages:
         }
 
 
+def word_places(text: str, known: Collection[str]) -> Iterator[tuple[int, int]]:
+    """Yield where words begin and end: with their hyphens if they are known so, else in parts."""
+    for word in re.finditer(r"\w+(?:-\w+)*", text):
+        if word[0].lower() in known:
+            yield word.span()
+        else:
+            yield from (part.span() for part in _PART.finditer(text, *word.span()))
+
+
 def excerpt(text: str, weight: dict[str, float], length: int = _LENGTH) -> str:
     """Return the passage of at most `length` characters whose words weigh most."""
     text = " ".join(text.split())
     if len(text) <= length:
         return text
     found = [
-        (word.start(), word.end(), np.sqrt(weight.get(word[0].lower(), 0.0)))
-        for word in re.finditer(r"\w+", text)
+        (start, end, np.sqrt(weight.get(text[start:end].lower(), 0.0)))
+        for start, end in word_places(text, weight)
     ]
     if not found:
         return text[:length]

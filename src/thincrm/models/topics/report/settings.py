@@ -39,7 +39,8 @@ READING = [
     "Topics are matched over draws and chains, and numbered by size; a topic is found in a chain, "
     "or a draw, where the one matched to it has much the same words (a cosine above "
     f"{SIMILARITY:g}). One that fewer than three quarters of the chains have (of the draws, if "
-    "there is one chain) is in italics: it does not repeat, and another run may not find it.",
+    "there is one chain) is in italics, and below the others: it does not repeat, and another run "
+    "may not find it.",
 ]
 LEARNED = {
     "concentration": (

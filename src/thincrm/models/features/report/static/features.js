@@ -75,7 +75,7 @@ function featureRows() {
 runPage({
   features: {title: 'Features', note: 'What each feature adds to the columns, and where along the covariate rows use it.',
     rows: featureRows, choices: {measure: ['Curve', MEASURES]}, draw: (body, shown) => {
-      if (!features.length) body.append(el('p', {class: 'empty'}, 'No feature is in use.'));
+      if (!features.length) body.append(el('p', {class: 'empty'}, data.nothing));
       else cardGrid(body, features, (feature, width) => featureCard(feature, width, shown.measure));
     }},
   model: MODEL_VIEW,

@@ -1,7 +1,7 @@
 // The page: header, filters, the chosen view, the card; redrawn when the state changes.
 const TITLES = {
   timeline: ['Timeline', 'When each topic is open, with bands of 50 and 90 %. Choose one to see its words.'],
-  map: ['Births & returns', 'A row per topic, the earliest born on top; the stronger the colour, the more likely open.'],
+  map: ['Births & returns', 'A row per topic, the earliest born on top; the stronger the colour, the more likely open. Those in italics do not repeat.'],
   stream: ['Share of words', 'The expected share of words of every topic; at each time all sum to 100 %.'],
   groups: ['Groups', 'A coarse view: topics with words in common, put together. Those in italics do not repeat.'],
   documents: ['Documents', 'What a topic sounds like: typical passages, each word in the colour of the topic it most likely belongs to.'],

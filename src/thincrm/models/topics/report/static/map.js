@@ -53,13 +53,13 @@ function mapPicture(width) {
     const spells = topic.spells.map(([a, b]) => `${data.time.labels[a]} to ${data.time.labels[b]}`);
     const group = svg('g', {role: 'option', class: 'map-row', 'data-topic': topic.id,
       'aria-selected': String(topic.id === state.topic),
-      'aria-label': `Topic ${topic.id}: ${name}; open ${spells.join(', again ')}`,
+      'aria-label': `Topic ${topic.id}: ${name}; open ${spells.join(', again ')}${topic.firm ? '' : '; does not repeat'}`,
       on: {click: () => choose(topic.id), pointerleave: hideTip, pointermove: (event) => {
         const i = timeUnder(event, picture, x);
         showTip(event, [`${name} · ${data.time.labels[i]}`, ...saysAt(topic, i)]);
       }}},
     svg('rect', {class: 'hit', x: 0, y: y - gap / 2, width, height: row + gap}),
-    svg('text', {x: left - 8, y: y + row - 4, 'text-anchor': 'end'}, short),
+    svg('text', {class: topic.firm ? '' : 'fleeting', x: left - 8, y: y + row - 4, 'text-anchor': 'end'}, short),
     ...rowSquares(topic, edges, y, row, state.scale === 'own'), lifeMarks(topic, x, y, row));
     return group;
   });

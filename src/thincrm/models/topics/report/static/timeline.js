@@ -46,11 +46,16 @@ function timelineCell(topic) {
   return cell;
 }
 
+const apart = () => `These do not repeat: too few ${data.diagnosis.chains > 1 ? 'chains' : 'draws'} have them, so another run may not find them. Their bands are of the draws that do.`;
+
 function drawTimeline(body) {
   const shown = shownTopics();
   const grid = el('div', {class: 'cells', role: 'listbox', 'aria-label': 'Topics through time'});
-  const cells = shown.map(timelineCell);
-  grid.append(...cells);
+  const [firm, fleeting] = [shown.filter((topic) => topic.firm), shown.filter((topic) => !topic.firm)];
+  const above = firm.map(timelineCell);
+  const below = fleeting.map(timelineCell);
+  const cells = [...above, ...below];
+  grid.append(...above, ...(below.length ? [el('p', {class: 'apart', role: 'presentation'}, apart())] : []), ...below);
   body.append(grid);
   roving(grid, cells, (cell) => choose(Number(cell.dataset.topic)),
     () => getComputedStyle(grid).gridTemplateColumns.split(' ').length);

@@ -1,0 +1,64 @@
+"""What goes over the wire: values as bytes, whole numbers in as few of them as they need.
+
+Counts and places are kept in four or eight bytes each, and most are small: an array of n whole
+numbers is sent as n of one, two or four bytes, and the few that are larger with their places.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["packed", "unpacked"]
+
+_FEWEST = 4096  # numbers of an array that is looked at
+_LARGER = 64  # of so many, one may be larger than most
+Reduced = tuple[Callable[..., np.ndarray], tuple[object, ...]]
+
+
+def packed(value: object) -> np.ndarray:
+    """Return a value as bytes in an array: Dask hands arrays on without a copy, bytes it copies."""
+    import cloudpickle  # noqa: PLC0415 - comes with Dask; takes functions of the caller's own
+
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+        def reducer_override(self, found: Any) -> Any:
+            narrow = _narrowed(found) if type(found) is np.ndarray else None
+            return super().reducer_override(found) if narrow is None else narrow
+
+    room = io.BytesIO()
+    Pickler(room, pickle.HIGHEST_PROTOCOL).dump(value)
+    return np.frombuffer(room.getvalue(), np.uint8)  # not to be written to: else Dask copies it
+
+
+def unpacked(sent: np.ndarray) -> Any:
+    """Return the value that was packed."""
+    return pickle.loads(sent.data)
+
+
+def _narrowed(found: np.ndarray) -> Reduced | None:
+    """Return how to make an array of whole numbers again from fewer bytes; None: not at all."""
+    if found.dtype.kind not in "iu" or found.size < _FEWEST or not found.flags.c_contiguous:
+        return None
+    flat = found.reshape(-1)
+    if found.dtype.kind == "i" and flat.min() < 0:
+        return None
+    for kind in (np.uint8, np.uint16, np.uint32)[: found.itemsize.bit_length() - 1]:
+        larger = flat > np.iinfo(kind).max
+        n_larger = int(np.count_nonzero(larger))
+        if n_larger * _LARGER <= flat.size:
+            place = np.flatnonzero(larger)
+            return _widened, (flat.astype(kind), found.dtype.str, found.shape, place, flat[place])
+    return None
+
+
+def _widened(
+    low: np.ndarray, kind: str, shape: tuple[int, ...], place: np.ndarray, larger: np.ndarray
+) -> np.ndarray:
+    """Return the array that was narrowed."""
+    found = low.astype(kind)
+    found[place] = larger
+    return found.reshape(shape)
