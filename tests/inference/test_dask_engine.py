@@ -97,15 +97,14 @@ class Maps:
     """Counts the maps over several shards, and does something before some of them."""
 
     def __init__(self, monkeypatch, **deeds):
-        self.n_maps, self.n_shards, old = 0, 0, dask_engine.DaskEngine.map
+        self.n_maps, self.n_shards, old = 0, 0, dask_engine.DaskEngine._ready
 
-        def counted(engine, work, shards, *rest):
-            if len(shards) > 1:
-                self.n_maps, self.n_shards = self.n_maps + 1, len(shards)
-                deeds.get(f"at_{self.n_maps}", lambda: None)()
-            return old(engine, work, shards, *rest)
+        def counted(engine, shards, local):
+            self.n_maps, self.n_shards = self.n_maps + 1, len(shards)
+            deeds.get(f"at_{self.n_maps}", lambda: None)()
+            return old(engine, shards, local)
 
-        monkeypatch.setattr(dask_engine.DaskEngine, "map", counted)
+        monkeypatch.setattr(dask_engine.DaskEngine, "_ready", counted)
 
 
 @contextmanager

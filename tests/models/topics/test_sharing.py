@@ -52,7 +52,7 @@ def test_tables_hold_the_tokens_of_two_topics(burstiness):
     pair = tuple(np.argsort(-state.evidence.total)[:2].tolist())
     theta = np.full((2, problem.facts.n_words), 1.0 / problem.facts.n_words, np.float32)
     wanted = Wanted(np.uint64(3), pair, theta, burstiness, 0)
-    parts = problem.engine.map(seated, problem.shards, state.local, wanted)[1]
+    parts = list(problem.engine.each(seated, problem.shards, state.local, wanted))
     assert len(parts) > 1
     tables = Seating.joined(parts)
     mine = np.isin(topic_of(state), pair)

@@ -6,9 +6,11 @@ import numpy as np
 from test_topic_threads import N_SWEEPS, check_evidence, every_product, problem_of, start, sweeps
 from topic_world import counts_of, level_of, topic_of
 
+from thincrm.data.counts import Tokens
 from thincrm.models.topics.guess import first_topics
 from thincrm.models.topics.split_merge import split_or_merge
 from thincrm.models.topics.start import expand
+from thincrm.models.topics.state import shards_of
 from thincrm.numerics.streams import sweep_generator
 
 SHARD_TOKENS = {1: 2**24, 2: 1_000, 5: 450}  # of about 2,300
@@ -81,3 +83,13 @@ def test_a_guess_on_some_documents_is_the_same():
         assert len(found[-1]) == n_shards
     for other in found[1:]:
         np.testing.assert_array_equal(np.concatenate(other), found[0][0])
+
+
+def test_shards_of_short_documents_have_fewer_tokens():
+    """Two shards take the same time if a document counts for three tokens beside its own."""
+    length_D = np.concatenate([np.full(100, 50), np.full(2500, 2)])
+    start = np.concatenate([[0], np.cumsum(length_D)])
+    documents = Tokens(start, np.zeros(start[-1], np.int32), 1)
+    shards = shards_of(documents, np.zeros(length_D.size, np.int32), 5_000)
+    assert [shard.first for shard in shards] == [0, 820]  # 100 x 53 + 720 x 5 is half of all
+    assert sum(shard.tokens.word.size for shard in shards) == start[-1]

@@ -34,6 +34,7 @@ __all__ = [
 _N_SHARDS = 64  # if shards are neither smaller nor larger than this:
 _SHARD_TOKENS = 2**21, 2**24
 _DOCUMENTS = 2**16  # looked at at a time
+_DOCUMENT = 3  # tokens that take as long as a document does beside its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +133,13 @@ def shards_of(
     """Cut documents into shards of about so many tokens: fixed by the data alone.
 
     None: few enough that their evidence is quickly added, enough for the workers of a cluster.
+    Shards take the same time, so those of short documents have fewer tokens.
     """
     if shard_tokens is None:
         shard_tokens = int(np.clip(documents.word.size / _N_SHARDS, *_SHARD_TOKENS))
     n_shards = max(1, round(documents.word.size / shard_tokens))
-    ends = np.searchsorted(documents.start, documents.word.size * np.arange(1, n_shards) / n_shards)
+    work_D = documents.start + _DOCUMENT * np.arange(documents.start.size)
+    ends = np.searchsorted(work_D, work_D[-1] * np.arange(1, n_shards) / n_shards)
     cuts = np.unique([0, *ends.tolist(), documents.n_documents])
     if cuts.size < 2:
         cuts = np.array([0, documents.n_documents])
