@@ -42,7 +42,7 @@ def test_what_is_loaded_is_what_was_saved(changes, tmp_path):
     loaded = tc.load(tmp_path)
     assert bits(loaded) == bits(model)
     assert loaded.get_params() == model.get_params()
-    pd.testing.assert_frame_equal(loaded.features_, model.features_)
+    pd.testing.assert_frame_equal(loaded.tables()["features"], model.tables()["features"])
     Y, t = table()
     np.testing.assert_array_equal(loaded.transform(Y, t=t), model.transform(Y, t=t))
     pd.testing.assert_frame_equal(loaded.activation(), model.activation())
