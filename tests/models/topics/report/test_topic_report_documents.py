@@ -9,12 +9,14 @@ import pytest
 from report_cases import SETTINGS, corpus, dates, fitted, texts_of
 
 import thincrm as tc
+from thincrm.data.counts import as_counts
 from thincrm.data.covariates import covariates
 from thincrm.errors import InvalidInput, InvalidType
 from thincrm.models.topics.report import allocation as allocating
 from thincrm.models.topics.report import dating
 from thincrm.models.topics.report.allocation import Allocation, expected_tokens
 from thincrm.models.topics.report.data import _found, _lives, topic_data
+from thincrm.models.topics.report.documents import Documents, chosen_documents
 from thincrm.models.topics.report.heldout import heldout_rows
 from thincrm.models.topics.report.periods import periods_of
 from thincrm.models.topics.report.sizes import _unit, kernel_lengths, open_weights
@@ -193,6 +195,22 @@ def test_typical_documents_have_a_large_share_and_many_words_of_the_topic(model,
         named = [int(data["documents"][q["document"]]["name"]) for q in topic["quotations"][:3]]
         np.testing.assert_allclose([score[d] for d in named], best)
         assert [q["share"] for q in topic["quotations"][:3]] == [round(share[d], 3) for d in named]
+
+
+def test_a_long_document_with_some_words_of_a_topic_is_not_more_typical_than_a_short_one_of_it():
+    """0.9 of 10 words before 0.4 of 400, and 0.2 of 5 last; by lengths alone they would swap."""
+    share, length = np.array([0.4, 0.2, 0.9]), np.array([400, 5, 10])
+    table = pd.DataFrame({"topic": 0, "period": 0, "document": range(3), "share": share})
+    known = covariates(np.array([1900, 1901, 1902]))
+    stub = SimpleNamespace(
+        topic_tables=lambda: SimpleNamespace(n_topics=1),
+        covariates_=known,
+        counts_=as_counts(length[:, None]),
+        representative_documents=lambda *_: table,
+    )
+    told, whom = chosen_documents(stub, Documents(stub, None), None, periods_of(known))
+    assert whom == [[2, 0, 1]]
+    assert [quoted["share"] for quoted in told[0]["quotations"]] == [0.9, 0.4, 0.2]
 
 
 def test_words_of_a_passage_have_the_topic_most_of_their_tokens_are_of():
