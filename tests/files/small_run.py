@@ -12,8 +12,8 @@ import numpy as np
 
 import thincrm as tc
 from thincrm.inference import run_log
-from thincrm.models.registry import model_classes
 from thincrm.models.codec import codec
+from thincrm.models.registry import model_classes
 
 SETTINGS = {
     "max_topics": 6, "n_sweeps": 18, "n_draws": 5, "n_chains": 2, "n_threads": 1,
