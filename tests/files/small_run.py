@@ -13,6 +13,7 @@ import numpy as np
 import thincrm as tc
 from thincrm.inference import run_log
 from thincrm.models.codec import codec
+from thincrm.models.registry import model_classes
 
 SETTINGS = {
     "max_topics": 6, "n_sweeps": 18, "n_draws": 5, "n_chains": 2, "n_threads": 1,
@@ -76,6 +77,7 @@ def kill_again_and_again(folder, n_kills, seed):
 if __name__ == "__main__":
     run_log.CHECKPOINT_SECONDS, run_log._LARGEST_SHARE = 0.0, 1e9
     fit()  # compiled once, for all children
+    model_classes()  # imported once: else a child may be killed before it has done anything
     what, folder, *numbers = sys.argv[1:]
     if what == "fit":
         print("ready", flush=True)

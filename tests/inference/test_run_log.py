@@ -48,6 +48,9 @@ def test_checkpoints_come_every_five_seconds_or_take_a_twentieth(monkeypatch, co
     class Folder:
         write_length = write_results = None
 
+        def write_draws(self, draws):
+            assert not draws
+
         def write_checkpoint(self, value):
             written.append(clock.at)
             clock.at += cost

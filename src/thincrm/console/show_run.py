@@ -70,8 +70,8 @@ def _say_number(voice: Voice, terminal: ModelTerminal[M], model: M) -> dict[str,
     counted = terminal.n_found(model)
     low, high = int(counted.min()), int(counted.max())
     number = f"{low}" if low == high else f"{low} to {high}"
-    said = in_shell(model.nothing_found())
     if high > 0:
-        said = f"{number} {model.atoms} in use; the largest are shown."
-    voice.say(said)
+        voice.say(f"{number} {model.atoms} in use; the largest are shown.")
+    else:
+        voice.say(model.nothing_found())
     return {f"n_{model.atoms}": [low, high]}

@@ -25,7 +25,7 @@ class Reported:
     followed by the covariates, mean, lower and upper, atom by atom; `tables()`; `get_params()`.
     """
 
-    atoms: ClassVar[str]  # what it finds, in the plural
+    atoms: ClassVar[str] = "atoms"  # what it finds, in the plural
     unit: ClassVar[str] = "observations"  # what its observations are called
     covariates_: Covariates
     trace_: pd.DataFrame

@@ -146,7 +146,8 @@ def read_table(
         left_out = []
     frame = frame.drop(columns=left_out)
     t = reader.series(index)
-    none = tuple(name for name in wanted if name not in kept)
+    there = set(kept)
+    none = tuple(name for name in wanted if name not in there)
     return Table(frame, t, lines, tally.skipped, tally.first, tuple(left_out), none)
 
 
