@@ -305,10 +305,7 @@ class Engine(Protocol):
         message: Message,
         add: Callable[[Sequence[Result]], Result] | None = None,
     ) -> Iterator[Result]:
-        """Yield work(shard, local, message) of every shard; the locals stay as they are.
-
-        Without `add` (see `map`) there may be too many results to hold at once.
-        """
+        """Yield work(shard, local, message) of every shard, one at a time; locals stay."""
 
     @property
     def n_threads_here(self) -> int:
