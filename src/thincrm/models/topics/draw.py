@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
+from thincrm.data.counts import row_blocks
 from thincrm.models.topics.usage import Usage
 from thincrm.numerics.arrays import Float, Int
-from thincrm.numerics.on_disk import let_go
 
 __all__ = ["TopicDraw", "TopicRoots", "document_topics", "match_topics", "similarity"]
 
@@ -70,8 +70,9 @@ class TopicDraw:
     @property
     def shares(self) -> Float:
         """Return the (K,) shares of all tokens in each topic, echoes among them."""
-        held_K: Int = np.asarray(self.documents.sum(axis=0)).reshape(-1)
-        let_go(self.documents.data, self.documents.indices)
+        held_K = np.zeros(self.words.shape[1])
+        for _, some in row_blocks(self.documents):
+            held_K += np.bincount(some.indices, some.data, held_K.size)
         return np.asarray(held_K / max(held_K.sum(), 1))
 
     def token_topics(self) -> np.ndarray:
