@@ -12,14 +12,13 @@ import re
 import secrets
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from thincrm.errors import CannotWrite, DamagedFile, InvalidInput
 from thincrm.files.operations import Handle, now
-from thincrm.numerics.waiting import can_start_threads
 
 __all__ = ["Bytes", "Content", "Folder", "refuse_name"]
 
@@ -294,12 +293,15 @@ def _name_all(group: list[_Unnamed], handle: Handle) -> None:
 
 
 def _sync_all(files: list[int]) -> None:
-    if len(files) < _FEW or not can_start_threads():
-        for file in files:
-            now().sync(file)
-        return
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        list(pool.map(now().sync, files))
+    """Force files to disk, many at once: by threads, if the program is not about to end."""
+    sync, begun = now().sync, list[Future[None]]()
+    if len(files) >= _FEW:
+        with ThreadPoolExecutor(_AT_ONCE) as pool, contextlib.suppress(RuntimeError):
+            begun.extend(pool.submit(sync, file) for file in files)
+    for future in begun:
+        future.result()
+    for file in files[len(begun) :]:
+        sync(file)
 
 
 def _close(group: list[_Unnamed]) -> None:
