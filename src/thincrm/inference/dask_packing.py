@@ -25,7 +25,7 @@ def packed(value: object) -> np.ndarray:
     import cloudpickle  # noqa: PLC0415 - comes with Dask; takes functions of the caller's own
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-        def reducer_override(self, found: Any) -> Any:
+        def reducer_override(self, found: object) -> Any:
             narrow = _narrowed(found) if type(found) is np.ndarray else None
             return super().reducer_override(found) if narrow is None else narrow
 

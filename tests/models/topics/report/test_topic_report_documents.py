@@ -186,8 +186,9 @@ def test_typical_documents_have_a_large_share_and_many_words_of_the_topic(model,
     """The best three by share log(1 + share times length), of eight of each year by share."""
     length, year = model.counts_.toarray().sum(axis=1), corpus()[1]
     for k, topic in enumerate(data["topics"]):
-        document, tokens = model.topic_tables().documents_of(k)
-        share = dict(zip(document.tolist(), (tokens / length[document]).tolist(), strict=True))
+        draw, place = model.topic_tables().seats[k]
+        tokens = model.draws_[draw].documents.toarray()[:, place]
+        share = {d: tokens[d] / length[d] for d in np.flatnonzero(tokens).tolist()}
         by_share = sorted(share, key=lambda d, share=share: -share[d])
         looked_at = [d for when in set(year) for d in [e for e in by_share if year[e] == when][:8]]
         score = {d: share[d] * np.log(1 + share[d] * length[d]) for d in looked_at}
