@@ -46,7 +46,7 @@ class Sentences(TyperGroup):
     def main(self, *args: Any, **more: Any) -> Any:
         """Run; a terminal that does not have a letter gets a question mark in its place.
 
-        Rubbish is looked for less often: of what imports leave behind next to nothing is.
+        Garbage is collected less often than usual: imports leave next to none behind.
         """
         gc.set_threshold(50_000)
         for stream in (sys.stdout, sys.stderr):
