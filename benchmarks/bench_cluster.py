@@ -3,10 +3,11 @@
     python benchmarks/bench_cluster.py [--counts commits_counts.npz --days commits_days.npz]
         [--workers 1 2 4] [--sweeps 6] [--kill]
 
-Scheduler and workers are processes of this machine, workers of one thread each; all sweeps begin
-at one state. Prints seconds a sweep by the clock (the median), of them those that the driver
-itself works, and a digest of the state at the end. With --kill a worker is killed (-9) before
-every second sweep, and its place taken by another.
+Scheduler and workers are processes of this machine, workers of one thread each; all chains begin
+at one state and make their sweeps in turns, since the speed of a machine that others use drifts.
+Prints seconds a sweep by the clock (the median), of them those that the driver itself works, a
+digest of the state at the end, and medians of the ratios within a turn. With --kill a worker is
+killed (-9) before every second sweep, and its place taken by another.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -90,26 +91,41 @@ def cluster(n_workers: int) -> Iterator[object]:
                 process.wait()
 
 
-def run(name: str, task: TopicProblem, state, n_sweeps: int, client=None, kill=False) -> None:
-    clock, own, found = [], [], hashlib.sha256()
-    with task.engine.running(), one_blas_thread():  # as chains run
-        for sweep in range(n_sweeps):
-            if kill and sweep % 2 == 1:
-                os.kill(min(client.run(os.getpid).values()), signal.SIGKILL)
-            began, worked = time.perf_counter(), time.process_time()
+class Run:
+    """Sweeps of one chain on one engine, one when asked."""
+
+    def __init__(self, name: str, task: TopicProblem, state, client=None) -> None:
+        self.name, self.task, self.state, self.client = name, task, state, client
+        self.clock, self.own = [], []
+
+    def sweep(self, kill: bool) -> None:
+        """Make a sweep; with kill a worker is killed before every second one."""
+        if kill and self.client is not None and len(self.clock) % 2 == 1:
+            os.kill(min(self.client.run(os.getpid).values()), signal.SIGKILL)
+        own_threads = self.task.engine.running() if self.client is None else nullcontext()
+        began, worked = time.perf_counter(), time.process_time()
+        with own_threads:
             for update in SWEEP:
-                state = update(sweep_generator(0, 0, sweep + 1), task, state)
-            clock.append(time.perf_counter() - began)
-            own.append(time.process_time() - worked)
-        for local in task.engine.fetch(state.local):
+                rng = sweep_generator(0, 0, len(self.clock) + 1)
+                self.state = update(rng, self.task, self.state)
+        self.clock.append(time.perf_counter() - began)
+        self.own.append(time.process_time() - worked)
+
+    def digest(self) -> str:
+        """Return a few letters that stand for the state."""
+        found = hashlib.sha256(self.state.own.theta.tobytes())
+        for local in self.task.engine.fetch(self.state.local):
             found.update(local.topic.tobytes())
-    found.update(state.own.theta.tobytes())
-    print(
-        f"{name}: {np.median(clock[1:]):.2f} s a sweep ({min(clock[1:]):.2f} to "
-        f"{max(clock[1:]):.2f}), driver {np.median(own[1:]):.2f} s of processor time, digest "
-        f"{found.hexdigest()[:12]}",
-        flush=True,
-    )
+        return found.hexdigest()[:12]
+
+    def say(self) -> None:
+        """Print the median, the range, the driver's time and the digest."""
+        clock, own = self.clock[1:], np.median(self.own[1:])
+        print(
+            f"{self.name}: {np.median(clock):.2f} s a sweep ({min(clock):.2f} to {max(clock):.2f})"
+            f", driver {own:.2f} s of processor time, digest {self.digest()}",
+            flush=True,
+        )
 
 
 def main() -> None:
@@ -128,12 +144,29 @@ def main() -> None:
     with task.engine.running():
         state = start_state(sweep_generator(0, 0, 0), task)
     print(f"{task.facts.n_tokens:,} tokens in {len(task.shards)} shards", flush=True)
-    run("one thread", replace(task, engine=Threads(1)), state, options.sweeps)
-    for n_workers in options.workers:
-        with cluster(n_workers) as client:
+    with ExitStack() as open_now:
+        runs = [Run("one thread", replace(task, engine=Threads(1)), state)]
+        runs += [Run("two threads", replace(task, engine=Threads(2), latest=[]), state)]
+        for n_workers in options.workers:
+            client = open_now.enter_context(cluster(n_workers))
             there = replace(task, engine=DaskEngine(client), latest=[])
             name = f"{n_workers} worker{'s' * (n_workers > 1)}"
-            run(name, there, state, options.sweeps, client, options.kill)
+            runs.append(Run(name, there, state, client))
+        open_now.enter_context(one_blas_thread())  # as chains run
+        for run in runs[2:]:
+            open_now.enter_context(run.task.engine.running())
+        for _ in range(options.sweeps):
+            for run in runs:
+                run.sweep(options.kill)
+        for run in runs:
+            run.say()
+    for run, other in [
+        (runs[1], runs[0]),
+        (runs[0], runs[2]),
+        *((run, runs[2]) for run in runs[3:]),
+    ]:
+        share = np.array(other.clock[1:]) / np.array(run.clock[1:])
+        print(f"{run.name}: {np.median(share):.2f} times as fast as {other.name} (in turns)")
 
 
 if __name__ == "__main__":

@@ -9,19 +9,35 @@ from __future__ import annotations
 import io
 import pickle
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
-__all__ = ["packed", "unpacked"]
+__all__ = ["Parcel", "packed", "unpacked"]
 
 _FEWEST = 4096  # numbers of an array that is looked at
 _LARGER = 64  # of so many, one may be larger than most
 Reduced = tuple[Callable[..., np.ndarray], tuple[object, ...]]
 
 
-def packed(value: object) -> np.ndarray:
-    """Return a value as bytes in an array: Dask hands arrays on without a copy, bytes it copies."""
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """A packed value, with a name: Dask would else hash all bytes of a task to give it one."""
+
+    content: np.ndarray  # bytes in an array: Dask hands arrays on without a copy, bytes it copies
+    name: str = field(default_factory=lambda: uuid4().hex)
+
+    def __dask_tokenize__(self) -> str:
+        return self.name
+
+    def __sizeof__(self) -> int:
+        return self.content.nbytes
+
+
+def packed(value: object) -> Parcel:
+    """Return a value as bytes."""
     import cloudpickle  # noqa: PLC0415 - comes with Dask; takes functions of the caller's own
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
@@ -31,12 +47,12 @@ def packed(value: object) -> np.ndarray:
 
     room = io.BytesIO()
     Pickler(room, pickle.HIGHEST_PROTOCOL).dump(value)
-    return np.frombuffer(room.getvalue(), np.uint8)  # not to be written to: else Dask copies it
+    return Parcel(np.frombuffer(room.getvalue(), np.uint8))  # not writable: else Dask copies it
 
 
-def unpacked(sent: np.ndarray) -> Any:
+def unpacked(sent: Parcel) -> Any:
     """Return the value that was packed."""
-    return pickle.loads(sent.data)
+    return pickle.loads(sent.content.data)
 
 
 def _narrowed(found: np.ndarray) -> Reduced | None:

@@ -8,10 +8,8 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from thincrm.errors import InvalidInput, ThincrmError
-from thincrm.inference.dask_packing import packed, unpacked
+from thincrm.inference.dask_packing import Parcel, packed, unpacked
 from thincrm.inference.engine import map_here
 from thincrm.numerics.freed_memory import keep_freed_memory
 from thincrm.numerics.threads import using_threads
@@ -29,7 +27,7 @@ def versions_here() -> str:
     return ", ".join([f"Python {python}", *(f"{name} {version(name)}" for name in _BITS)])
 
 
-def held(sent: np.ndarray) -> object:
+def held(sent: Parcel) -> object:
     """Hold some shards."""
     return unpacked(sent)
 
@@ -38,10 +36,10 @@ class Step(NamedTuple):
     """What a map gives on a worker: new locals, which stay there, and packed results."""
 
     local: tuple[object, ...]
-    results: np.ndarray
+    results: Parcel
 
 
-def step(versions: str, sent: np.ndarray, shards: tuple[object, ...], local: object) -> Step:
+def step(versions: str, sent: Parcel, shards: tuple[object, ...], local: object) -> Step:
     """Return new locals and results of shards; `sent` is what to do, its message, how to add."""
     from distributed import get_worker  # noqa: PLC0415 - an extra
 
@@ -61,7 +59,7 @@ def step(versions: str, sent: np.ndarray, shards: tuple[object, ...], local: obj
             ) from error
 
 
-def look(versions: str, sent: np.ndarray, shards: tuple[object, ...], local: object) -> np.ndarray:
+def look(versions: str, sent: Parcel, shards: tuple[object, ...], local: object) -> Parcel:
     """Return the packed results of a step that leaves locals as they are."""
     return step(versions, sent, shards, local).results
 
@@ -74,6 +72,6 @@ def _check_versions(address: str, versions: str) -> None:
         )
 
 
-def result_of(done: Step) -> np.ndarray:
+def result_of(done: Step) -> Parcel:
     """Return a step's packed results."""
     return done.results

@@ -267,6 +267,15 @@ def test_what_is_added_up_is_what_was_drawn(n_topics, burstiness):
             assert found == dict(zip(labels.tolist(), sizes.tolist(), strict=True))
 
 
+@pytest.mark.parametrize("n_copies", [255, 256, 257, 1024, 70_000])
+def test_counts_go_on_beyond_a_byte(n_copies):
+    rng, start = np.random.default_rng(14), np.arange(n_copies + 1)
+    word, row = np.zeros(n_copies, int), np.zeros(n_copies, np.int32)
+    topic, usage = np.zeros(n_copies, np.int16), usage_of([1.0], [0.5])
+    counts, *_ = run(rng, start, word, topic, row, np.ones((1, 1)), usage, np.zeros((1, 1)))
+    assert counts[0, 0] == n_copies == counts.sum()
+
+
 @pytest.mark.parametrize("burstiness", [0.0, 0.4])
 def test_compiled_and_plain_loops_agree(burstiness):
     results = []

@@ -11,6 +11,7 @@ import numpy as np
 
 from thincrm.models.topics.kernel import (
     Corpus,
+    Fresh,
     Rates,
     count_documents,
     count_words,
@@ -87,13 +88,13 @@ def redraw_tokens_of(
     sizes, rates, topic = message.sizes, message.rates, local.topic.copy()
     corpus = shard.corpus(local.level, sizes.n_levels)
     room = DocumentTopics.empty(shard.tokens, topic.dtype)
-    counts: dict[int, np.ndarray] = defaultdict(lambda: np.zeros(rates.theta_PK.shape, np.int32))
+    counts: dict[int, Fresh] = defaultdict(lambda: Fresh.none(rates.theta_PK.shape))
 
     def redraw(first: int, stop: int) -> None:
         redraw_documents(first, stop, key, corpus, rates, topic, *room, counts[get_ident()])
 
     found = _count_usage(sizes, corpus, room, redraw)
-    total, *others = counts.values()
+    total, *others = (fresh.total() for fresh in counts.values())
     for more in others:
         total += more
     return TopicLocal(topic, local.level), evidence_of(total, found, message.seats)

@@ -48,6 +48,7 @@ from thincrm.numerics.streams import open_stream, uniform
 __all__ = [
     "NO_COUNTS",
     "Corpus",
+    "Fresh",
     "Rates",
     "bursts",
     "count_documents",
@@ -58,8 +59,8 @@ __all__ = [
     "redraw_documents",
 ]
 
-NO_COUNTS = np.zeros((0, 0), np.int32)  # nothing to add fresh draws to
 _0, _1, _16 = unsigned(0), unsigned(1), unsigned(16)
+_ONE = np.uint8(1)
 _TRIES = 16  # proposals of a token that are rejected before all topics are weighed
 
 
@@ -88,6 +89,28 @@ class Rates(NamedTuple):
     bound_BK: np.ndarray  # U, float32: no row of a bin has a larger u
 
 
+class Fresh(NamedTuple):
+    """Counts of fresh draws, low + 256 rounds: a byte each is what the processor's cache holds."""
+
+    low_PK: np.ndarray  # uint8
+    rounds_PK: np.ndarray  # int32
+
+    @classmethod
+    def none(cls, shape: tuple[int, ...]) -> Fresh:
+        """Return counts of zero; rounds take no memory before there are some."""
+        return cls(np.zeros(shape, np.uint8), np.zeros(shape, np.int32))
+
+    def total(self) -> np.ndarray:
+        """Return the counts, in the place of the rounds: there is nothing to add to after it."""
+        count_PK = self.rounds_PK
+        count_PK *= 256
+        count_PK += self.low_PK
+        return count_PK
+
+
+NO_COUNTS = Fresh.none((0, 0))  # nothing to add fresh draws to
+
+
 def bursts(burstiness: float, longest: int) -> tuple[Float, Float]:
     """Return fade and echo of 0..longest other tokens; burstiness = 1 / s, 0 for none."""
     count_J = np.arange(longest + 1, dtype=float)
@@ -106,13 +129,13 @@ def redraw_documents(
     n_used_D: np.ndarray,
     used_N: np.ndarray,
     size_N: np.ndarray,
-    fresh_PK: np.ndarray,
+    fresh: Fresh,
 ) -> None:
     """Redraw the topics of documents order_D[first:stop].
 
     Writes topic_N and, from start_D[d] on, the n_used_D[d] topics of document d with their sizes,
     and zeros up to start_D[d + 1].
-    Adds the fresh draws of word p from column k to fresh_PK, unless that is empty.
+    Adds the fresh draws of word p from column k to `fresh`, unless that is empty.
     A topic of shape 0 keeps the tokens it has; to get no more, it weighs nothing.
     """
     word_N, gain_K, shape_K = corpus.word_N, rates.gain_K, rates.shape_K
@@ -122,7 +145,8 @@ def redraw_documents(
     n_words, n_topics = rates.theta_PK.shape
     theta, unused = rates.theta_PK.reshape(-1), rates.unused_TK.reshape(-1)
     bin_T, bound = rates.bin_T, rates.bound_BK.reshape(-1)
-    tally, counting = fresh_PK.reshape(-1), fresh_PK.size > 0
+    tally, rounds = fresh.low_PK.reshape(-1), fresh.rounds_PK.reshape(-1)
+    counting = tally.size > 0
     width = unsigned(n_topics)
     lanes = width // _16
     state = np.empty(4, np.uint64)
@@ -181,13 +205,13 @@ def redraw_documents(
                 silent = fold(theta, here, bound, high, width, half, quarter, lane, p * lanes)
                 sum_P[p], bin_P[p] = silent, own_bin
             sums = sum_used(theta, here, n_used, use, excess, weight)
-            fresh = sums[3]
+            used = sums[3]
             echo = sum_echoes(n_same, same, voice, count, shape_K, gain_K, echo_J, echo_K)
             rest = silent + echo
             place = unsigned(slot[k])
             u, n_tries = uniform(state), 0
             while shape_K[k] > 0.0:
-                x = u * (rest + fresh) - silent
+                x = u * (rest + used) - silent
                 if x < 0.0:
                     new = find_topic(x + silent, theta, here, bound, high, width, lane, p * lanes)
                     c, top = count[new], bound[high + new]
@@ -205,11 +229,11 @@ def redraw_documents(
                         )  # fmt: skip
                     k = unsigned(new)
                     place = unsigned(slot[k])
-                elif x < fresh:
+                elif x < used:
                     place = unsigned(draw_used(x, sums, n_used, weight, edge))
                     k = unsigned(use[place])
                 elif echo > 0.0:
-                    x -= fresh
+                    x -= used
                     for j in range(n_same):  # no function: references to arrays would be counted
                         owner = unsigned(same[j])
                         if voice[owner] > 0.0 and x >= 0.0:
@@ -241,8 +265,10 @@ def redraw_documents(
                         same[n_same] = k
                         n_same += _1
                 voice[k] += 1.0
-            if counting:
-                tally[here + k] += seat
+            if counting and seat > 0:
+                tally[here + k] += _ONE
+                if tally[here + k] == 0:
+                    rounds[here + k] += 1
         for j in range(n_same):
             voice[same[j]] = 0.0
             before[same[j]] = 0
