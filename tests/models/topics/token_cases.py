@@ -6,7 +6,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import expit, factorial, gammaln
 
-from thincrm.models.topics.kernel import Corpus, Fresh, redraw_documents
+from thincrm.models.topics.kernel import Corpus, Tally, redraw_documents
 from thincrm.models.topics.usage import Usage, padded, token_rates
 
 WORDS = np.array([0, 0, 1, 1, 3])
@@ -94,9 +94,10 @@ def run(
     corpus = Corpus(order, row_D, np.arange(n_documents), start_D, word_N)
     n_used = np.zeros(n_documents, np.int32)
     used, size = np.zeros((2, word_N.size), np.int32)
-    key, fresh = rng.integers(0, 2**64, dtype=np.uint64), Fresh.none(theta.shape)
-    redraw(0, n_documents, key, corpus, rates, topic_N, n_used, used, size, fresh)
-    return fresh.total(), n_used, used, size
+    key = rng.integers(0, 2**64, dtype=np.uint64)
+    tally = Tally.none(theta.shape, int(row_D.max()) + 1, n_topics, longest)
+    redraw(0, n_documents, key, corpus, rates, topic_N, n_used, used, size, tally)
+    return tally.fresh(), n_used, used, size
 
 
 def usage_of(shape, q):

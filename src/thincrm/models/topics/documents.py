@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from threading import get_ident
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from thincrm.models.topics.kernel import (
     Corpus,
-    Fresh,
     Rates,
+    Tally,
     count_documents,
     count_words,
     redraw_documents,
@@ -25,6 +25,7 @@ from thincrm.models.topics.usage_counts import (
     UsageCounts,
     add_up,
     long_pairs,
+    most_tokens,
     share_out,
 )
 from thincrm.numerics.arrays import Float, Int
@@ -87,16 +88,22 @@ def redraw_tokens_of(
     """Redraw every token's topic, of those that are awake."""
     sizes, rates, topic = message.sizes, message.rates, local.topic.copy()
     corpus = shard.corpus(local.level, sizes.n_levels)
-    room = DocumentTopics.empty(shard.tokens, topic.dtype)
-    counts: dict[int, Fresh] = defaultdict(lambda: Fresh.none(rates.theta_PK.shape))
+    bounds, most = share_out(corpus), most_tokens(corpus.start_D)
+    parts: dict[int, Tally] = defaultdict(
+        lambda: Tally.none(rates.theta_PK.shape, sizes.n_pairs, sizes.n_topics, most)
+    )
 
-    def redraw(first: int, stop: int) -> None:
-        redraw_documents(first, stop, key, corpus, rates, topic, *room, counts[get_ident()])
+    def redraw(block: int, _: int) -> None:
+        first, stop, tally = bounds[block], bounds[block + 1], parts[get_ident()]
+        room = DocumentTopics.unkept(topic.dtype)
+        redraw_documents(first, stop, key, corpus, rates, topic, *room, tally)
 
-    found = _count_usage(sizes, corpus, room, redraw)
-    total, *others = (fresh.total() for fresh in counts.values())
+    map_blocks(redraw, len(bounds) - 1, 1)
+    total, *others = (part.fresh() for part in parts.values())
     for more in others:
         total += more
+    long = long_pairs(corpus.start_D, topic)
+    found = _used(sizes, corpus, map(UsageCounts.of, parts.values()), long)
     return TopicLocal(topic, local.level), evidence_of(total, found, message.seats)
 
 
@@ -105,13 +112,14 @@ def evidence_of(counts: np.ndarray, found: Used, seats: Int) -> TopicEvidence:
     return TopicEvidence(counts, *found[:3], seats, found[3])
 
 
-def _count_usage(
-    sizes: DocumentSizes,
-    corpus: Corpus,
-    usage: DocumentTopics,
-    before: Callable[[int, int], None] = lambda _first, _stop: None,
-) -> Used:
-    """Return what documents use, and how many there are; threads do `before` to blocks first."""
+def _used(sizes: DocumentSizes, corpus: Corpus, parts: Iterable[UsageCounts], long: Int) -> Used:
+    """Return what documents use, and how many there are."""
+    trials = np.bincount(corpus.row_D, minlength=sizes.n_pairs)
+    return *add_up(parts), trials, long
+
+
+def _count_usage(sizes: DocumentSizes, corpus: Corpus, usage: DocumentTopics, long: Int) -> Used:
+    """Return what documents use, of topics that are known."""
     bounds = share_out(corpus)
     parts: dict[int, UsageCounts] = defaultdict(
         lambda: UsageCounts.none(sizes.n_pairs, sizes.n_topics)
@@ -119,12 +127,10 @@ def _count_usage(
 
     def work(block: int, _: int) -> None:
         first, stop, thread = bounds[block], bounds[block + 1], get_ident()
-        before(first, stop)
         parts[thread] = parts[thread].and_of(first, stop, corpus, usage)
 
     map_blocks(work, len(bounds) - 1, 1)
-    trials = np.bincount(corpus.row_D, minlength=sizes.n_pairs)
-    return *add_up(parts.values()), trials, long_pairs(usage)
+    return _used(sizes, corpus, parts.values(), long)
 
 
 def redraw_levels_of(
@@ -138,7 +144,8 @@ def redraw_levels_of(
         message.key, shard.items, shard.row, start, used, message.usage, message.log_odds
     )
     corpus = shard.corpus(level, sizes.n_levels)._replace(start_D=start)
-    return local._replace(level=level), _count_usage(sizes, corpus, used)
+    long = long_pairs(shard.tokens.start, local.topic)
+    return local._replace(level=level), _count_usage(sizes, corpus, used, long)
 
 
 def count_given(
@@ -157,7 +164,8 @@ def tokens_counted(
     room = DocumentTopics.empty(documents, topic_N.dtype)
     count_words(documents.word, topic_N, counts)
     count_documents(documents.start, topic_N, sizes.n_topics, *room)
-    found = _count_usage(sizes, shard.corpus(level_D, sizes.n_levels), room)
+    long = long_pairs(documents.start, topic_N)
+    found = _count_usage(sizes, shard.corpus(level_D, sizes.n_levels), room, long)
     evidence = evidence_of(counts, found, np.arange(sizes.n_topics))
     return TopicLocal(topic_N, level_D), evidence
 

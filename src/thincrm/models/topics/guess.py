@@ -9,9 +9,10 @@ import numpy as np
 
 from thincrm.data.counts import Tokens
 from thincrm.models.topics.first_guess import guess_topics
-from thincrm.models.topics.kernel import NO_COUNTS, Corpus, Rates, redraw_documents
+from thincrm.models.topics.kernel import NO_TALLY, Corpus, Rates, redraw_documents
 from thincrm.models.topics.state import TopicProblem, TopicShard
 from thincrm.models.topics.usage import Usage, padded, token_rates
+from thincrm.models.topics.usage_counts import DocumentTopics
 from thincrm.numerics.arrays import Bool, Int
 from thincrm.numerics.streams import fresh_key
 from thincrm.numerics.threads import map_blocks
@@ -146,13 +147,10 @@ def _hand_out(shard: TopicShard, local: None, message: _Handout) -> tuple[np.nda
     order = np.arange(n_documents, dtype=np.int32)
     corpus = Corpus(order, row, shard.items, documents.start, documents.word)
     topic = np.full(documents.word.size, message.n_topics, message.kind)
-    n_used, used = np.empty(n_documents, np.int32), np.empty_like(topic)
-    size = np.empty(topic.size, np.int32)
 
     def work(first: int, stop: int) -> None:
-        redraw_documents(
-            first, stop, message.key, corpus, message.rates, topic, n_used, used, size, NO_COUNTS
-        )
+        room = DocumentTopics.unkept(topic.dtype)
+        redraw_documents(first, stop, message.key, corpus, message.rates, topic, *room, NO_TALLY)
 
     map_blocks(work, n_documents, _BLOCK)
     return topic, None

@@ -46,10 +46,10 @@ from thincrm.numerics.compiled import compiled
 from thincrm.numerics.streams import open_stream, uniform
 
 __all__ = [
-    "NO_COUNTS",
+    "NO_TALLY",
     "Corpus",
-    "Fresh",
     "Rates",
+    "Tally",
     "bursts",
     "count_documents",
     "count_usages",
@@ -89,26 +89,36 @@ class Rates(NamedTuple):
     bound_BK: np.ndarray  # U, float32: no row of a bin has a larger u
 
 
-class Fresh(NamedTuple):
-    """Counts of fresh draws, low + 256 rounds: a byte each is what the processor's cache holds."""
+class Tally(NamedTuple):
+    """What a thread counts while it redraws documents; whole numbers, so any order is the same.
+
+    Fresh draws are low + 256 rounds: as bytes, more of them stay in the processor's cache.
+    """
 
     low_PK: np.ndarray  # uint8
     rounds_PK: np.ndarray  # int32
+    positive_TK: np.ndarray  # int32: documents that use a topic
+    size_JK: np.ndarray  # int32: documents with j + 1 tokens in a topic, J at most
+    largest: np.ndarray  # 1: the most tokens of a document in a topic
 
     @classmethod
-    def none(cls, shape: tuple[int, ...]) -> Fresh:
-        """Return counts of zero; rounds take no memory before there are some."""
-        return cls(np.zeros(shape, np.uint8), np.zeros(shape, np.int32))
+    def none(cls, words: tuple[int, ...], n_rows: int, n_topics: int, most: int) -> Tally:
+        """Return counts of zero, of words by columns; those that stay so take no memory."""
+        return cls(
+            np.zeros(words, np.uint8), np.zeros(words, np.int32),
+            np.zeros((n_rows, n_topics), np.int32), np.zeros((most, n_topics), np.int32),
+            np.zeros(1, np.int64),
+        )  # fmt: skip
 
-    def total(self) -> np.ndarray:
-        """Return the counts, in the place of the rounds: there is nothing to add to after it."""
+    def fresh(self) -> np.ndarray:
+        """Return the fresh draws, in the place of the rounds: there is nothing to add after it."""
         count_PK = self.rounds_PK
         count_PK *= 256
         count_PK += self.low_PK
         return count_PK
 
 
-NO_COUNTS = Fresh.none((0, 0))  # nothing to add fresh draws to
+NO_TALLY = Tally.none((0, 0), 0, 0, 0)  # nothing is counted
 
 
 def bursts(burstiness: float, longest: int) -> tuple[Float, Float]:
@@ -129,13 +139,14 @@ def redraw_documents(
     n_used_D: np.ndarray,
     used_N: np.ndarray,
     size_N: np.ndarray,
-    fresh: Fresh,
+    tally: Tally,
 ) -> None:
     """Redraw the topics of documents order_D[first:stop].
 
-    Writes topic_N and, from start_D[d] on, the n_used_D[d] topics of document d with their sizes,
-    and zeros up to start_D[d + 1].
-    Adds the fresh draws of word p from column k to `fresh`, unless that is empty.
+    Writes topic_N and, unless used_N is empty, from start_D[d] on the n_used_D[d] topics of
+    document d with their sizes, and zeros up to start_D[d + 1].
+    Adds to the tally, unless that is empty: fresh draws of word p from column k, and what documents
+    use.
     A topic of shape 0 keeps the tokens it has; to get no more, it weighs nothing.
     """
     word_N, gain_K, shape_K = corpus.word_N, rates.gain_K, rates.shape_K
@@ -145,8 +156,9 @@ def redraw_documents(
     n_words, n_topics = rates.theta_PK.shape
     theta, unused = rates.theta_PK.reshape(-1), rates.unused_TK.reshape(-1)
     bin_T, bound = rates.bin_T, rates.bound_BK.reshape(-1)
-    tally, rounds = fresh.low_PK.reshape(-1), fresh.rounds_PK.reshape(-1)
-    counting = tally.size > 0
+    low, rounds = tally.low_PK.reshape(-1), tally.rounds_PK.reshape(-1)
+    positive_TK, size_JK, most = tally.positive_TK, tally.size_JK, len(tally.size_JK)
+    counting, keeping = low.size > 0, used_N.size > 0
     width = unsigned(n_topics)
     lanes = width // _16
     state = np.empty(4, np.uint64)
@@ -266,24 +278,32 @@ def redraw_documents(
                         n_same += _1
                 voice[k] += 1.0
             if counting and seat > 0:
-                tally[here + k] += _ONE
-                if tally[here + k] == 0:
+                low[here + k] += _ONE
+                if low[here + k] == 0:
                     rounds[here + k] += 1
         for j in range(n_same):
             voice[same[j]] = 0.0
             before[same[j]] = 0
         for j in range(n_used):
             k = unsigned(use[j])
-            used_N[begin + j] = name_K[k]
-            size_N[begin + j] = count[k]
+            name, size = unsigned(name_K[k]), unsigned(count[k])
+            if keeping:
+                used_N[begin + j] = name
+                size_N[begin + j] = size
+            if counting:
+                positive_TK[row, name] += 1
+                if size <= most:
+                    size_JK[size - _1, name] += 1
+                tally.largest[0] = max(tally.largest[0], size)
             count[k] = 0
             excess[j] = 0.0
-        for n in range(begin + n_used, end):
-            used_N[n] = 0
-            size_N[n] = 0
         for n in range(begin, end):
             topic_N[n] = name_K[topic_N[n]]
-        n_used_D[d] = n_used
+        if keeping:
+            for n in range(begin + n_used, end):
+                used_N[n] = 0
+                size_N[n] = 0
+            n_used_D[d] = n_used
 
 
 @compiled

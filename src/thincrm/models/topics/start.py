@@ -9,7 +9,7 @@ import numpy as np
 from thincrm.inference.updates import log_odds_of
 from thincrm.models.topics.documents import DocumentSizes, sizes_of, tokens_counted
 from thincrm.models.topics.guess import FIRST_CONCENTRATION, first_topics
-from thincrm.models.topics.kernel import NO_COUNTS, Rates, redraw_documents
+from thincrm.models.topics.kernel import NO_TALLY, Rates, redraw_documents
 from thincrm.models.topics.lanes import LANES
 from thincrm.models.topics.state import (
     TopicGlobals,
@@ -154,9 +154,8 @@ def _leave(
     topic = np.where(_in_shut_topics(shard, local, message.never_TK), none, local.topic)
     topic = topic.astype(local.topic.dtype)
     corpus = shard.corpus(local.level, sizes.n_levels)
-    room = DocumentTopics.empty(shard.tokens, topic.dtype)
-    n_documents = corpus.order_D.size
-    redraw_documents(0, n_documents, message.key, corpus, message.rates, topic, *room, NO_COUNTS)
+    room, n_documents = DocumentTopics.unkept(topic.dtype), corpus.order_D.size
+    redraw_documents(0, n_documents, message.key, corpus, message.rates, topic, *room, NO_TALLY)
     topic = np.where(topic == none, local.topic, topic)
     return tokens_counted(shard, topic, local.level, sizes)
 

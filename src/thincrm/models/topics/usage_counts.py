@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike
 from thincrm.data.counts import Tokens
 from thincrm.models.topics.kernel import (
     Corpus,
+    Tally,
     count_documents,
     count_usages,
     more_than,
@@ -19,7 +20,15 @@ from thincrm.models.topics.kernel import (
 from thincrm.numerics.arrays import Int
 from thincrm.numerics.threads import block_ends
 
-__all__ = ["LONG", "DocumentTopics", "UsageCounts", "add_up", "long_pairs", "share_out"]
+__all__ = [
+    "LONG",
+    "DocumentTopics",
+    "UsageCounts",
+    "add_up",
+    "long_pairs",
+    "most_tokens",
+    "share_out",
+]
 
 LONG = 65_536  # tokens of a topic in a document; where there are more a pair is kept by itself
 _ROUNDS = (8, 4, 2, 1, 1)  # tokens of a thread's blocks of documents, one after another
@@ -41,6 +50,12 @@ class DocumentTopics(NamedTuple):
         n_tokens, n_documents = documents.word.size, documents.n_documents
         size = np.empty(n_tokens, np.int32)
         return cls(np.empty(n_documents, np.int32), np.empty(n_tokens, kind), size)
+
+    @classmethod
+    def unkept(cls, kind: DTypeLike) -> DocumentTopics:
+        """Return no room: topics of documents are not written down."""
+        nothing = np.empty(0, np.int32)
+        return cls(nothing, np.empty(0, kind), nothing)
 
     def packed(self, start_D: np.ndarray) -> DocumentTopics:
         """Return what is in that room without what is left of it: few topics have many tokens."""
@@ -74,6 +89,11 @@ class UsageCounts(NamedTuple):
     size: np.ndarray  # J x K: documents with j + 1 tokens in a topic, J at most LONG
 
     @classmethod
+    def of(cls, tally: Tally) -> UsageCounts:
+        """Return what a thread counted."""
+        return cls(tally.positive_TK, tally.size_JK[: max(1, int(tally.largest[0]))])
+
+    @classmethod
     def none(cls, n_rows: int, n_topics: int) -> UsageCounts:
         """Return the counts of no documents."""
         return cls(np.zeros((n_rows, n_topics), np.int32), np.zeros((64, n_topics), np.int32))
@@ -97,15 +117,22 @@ def add_up(parts: Iterable[UsageCounts]) -> tuple[Int, Int]:
     return positive.astype(np.int64), more_than(size)
 
 
-def long_pairs(topics: DocumentTopics) -> Int:
+def long_pairs(start_D: np.ndarray, topic_N: np.ndarray) -> Int:
     """Return (2, n): topic and tokens of the pairs that `UsageCounts` leave out.
 
     A table of all sizes would have as many cells as the longest document has tokens, times topics.
     """
-    if topics.size.max(initial=0) <= LONG:
-        return np.zeros((2, 0), np.int64)
-    place = np.flatnonzero(topics.size > LONG)
-    return np.stack([topics.topic[place], topics.size[place]]).astype(np.int64)
+    found = [np.zeros((2, 0), np.int64)]
+    for d in np.flatnonzero(np.diff(start_D) > LONG):
+        size_K = np.bincount(topic_N[start_D[d] : start_D[d + 1]])
+        topic = np.flatnonzero(size_K > LONG)
+        found.append(np.stack([topic, size_K[topic]]))
+    return np.hstack(found)
+
+
+def most_tokens(start_D: np.ndarray) -> int:
+    """Return how many tokens of a topic in a document are counted by their number."""
+    return min(int(np.diff(start_D).max(initial=1)), LONG)
 
 
 def share_out(corpus: Corpus) -> list[int]:

@@ -10,7 +10,7 @@ from scipy.special import log_expit, softmax
 
 from thincrm.data.counts import Tokens
 from thincrm.models.topics.draw import TopicDraw
-from thincrm.models.topics.kernel import NO_COUNTS, Corpus, redraw_documents
+from thincrm.models.topics.kernel import NO_TALLY, Corpus, redraw_documents
 from thincrm.models.topics.levels import add_levels, draw_levels, level_rows, spread
 from thincrm.models.topics.predict.dates import cheap_log_score
 from thincrm.models.topics.predict.inputs import mean_words
@@ -118,7 +118,7 @@ def _sweeper(
 
         def work(block: int, _: int) -> None:
             redraw_documents(
-                bounds[block], bounds[block + 1], key, corpus, rates, topic_N, *found, NO_COUNTS
+                bounds[block], bounds[block + 1], key, corpus, rates, topic_N, *found, NO_TALLY
             )
 
         map_blocks(work, len(bounds) - 1, 1)
