@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import log_expit, logsumexp
+from scipy.special import log_expit
 
 from thincrm.inference.updates import redraw_observations
 from thincrm.levy import GammaProcess
@@ -104,6 +104,8 @@ def _used(view: View, levy: GammaProcess, used: Int, kept: Int) -> Used:
 
 
 def _log_sum(log_w_TK: Float) -> Float:
-    if log_w_TK.shape[1] == 0:
-        return np.full(len(log_w_TK), -np.inf)
-    return np.asarray(logsumexp(log_w_TK, axis=1))
+    """Return log Σ_k w: what scipy's takes to look at its arguments is longer than the sum."""
+    top_T = log_w_TK.max(axis=1, initial=-np.inf)
+    least_T = np.where(top_T == -np.inf, 0.0, top_T)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.exp(log_w_TK - least_T[:, None]).sum(axis=1)) + least_T)

@@ -162,7 +162,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         gates: Literal["weighted", "shared", "observation"] = "weighted",
         max_clusters: int = 30,
         n_background: int = 1,
-        n_sweeps: int | Literal["auto"] = 2000,
+        n_sweeps: int | Literal["auto"] = 4000,
         n_draws: int = 100,
         n_chains: int = 1,
         learn: bool = True,
