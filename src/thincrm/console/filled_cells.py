@@ -42,4 +42,4 @@ def write_cells(
     for cell in cells.head(MOST_SHOWN).itertuples(index=False):
         shown.add_row(*map(value_text, cell))
     width = f"intervals of {100 * level:g} %"
-    say_written(command.voice, shown, command.out, len(cells), width, found.skipped)
+    say_written(command.voice, shown, command.out, len(cells), width, found.skipped, "cells")

@@ -109,11 +109,11 @@ def value_text(value: object) -> Text:
 
 
 def say_written(
-    voice: Voice, table: Table, path: Path, n_rows: int, how: str, skipped: int
+    voice: Voice, table: Table, path: Path, n_rows: int, how: str, skipped: int, unit: str = "rows"
 ) -> None:
-    """Show the first rows of a result, and say where all of them are."""
+    """Show the first rows of a result, and say where all of them are; unit: what each stands for."""
     voice.say(table)
     first = f"the first {MOST_SHOWN} are shown; " if n_rows > MOST_SHOWN else ""
-    voice.say(f"{n_rows:,} rows, {how}; {first}{path} written.")
+    voice.say(f"{n_rows:,} {unit}, {how}; {first}{path} written.")
     say_skipped(voice, skipped)
     voice.result(file=path, rows=n_rows, skipped=skipped)

@@ -95,7 +95,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         Clusters that are open everywhere, so that something always is.
     n_sweeps : int or "auto"
         Sweeps of each chain; the first third is warm-up. "auto": as many as it takes until the
-        verdict is a yes (see `fit`'s `minutes`).
+        verdict is a yes, from 300 to 6,000 (see `fit`'s `minutes`).
     n_draws : int
         Draws kept of each chain, evenly spaced over the rest.
     n_chains : int
@@ -162,7 +162,7 @@ class MixtureModel(MixtureFiles, ClusterMixin, MixtureExport):  # type: ignore[m
         gates: Literal["weighted", "shared", "observation"] = "weighted",
         max_clusters: int = 30,
         n_background: int = 1,
-        n_sweeps: int | Literal["auto"] = 4000,
+        n_sweeps: int | Literal["auto"] = "auto",
         n_draws: int = 100,
         n_chains: int = 1,
         learn: bool = True,
