@@ -111,7 +111,7 @@ def value_text(value: object) -> Text:
 def say_written(
     voice: Voice, table: Table, path: Path, n_rows: int, how: str, skipped: int, unit: str = "rows"
 ) -> None:
-    """Show the first rows of a result, and say where all of them are; unit: what each stands for."""
+    """Show the first rows of a result, and say where all are; unit: what each stands for."""
     voice.say(table)
     first = f"the first {MOST_SHOWN} are shown; " if n_rows > MOST_SHOWN else ""
     voice.say(f"{n_rows:,} {unit}, {how}; {first}{path} written.")
