@@ -6,7 +6,8 @@ import numpy as np
 from scipy import stats
 from scipy.special import expit, factorial, gammaln
 
-from thincrm.models.topics.kernel import Corpus, Tally, redraw_documents
+from thincrm.models.topics.kernel import Corpus, redraw_documents
+from thincrm.models.topics.tally import Tally
 from thincrm.models.topics.usage import Usage, padded, token_rates
 
 WORDS = np.array([0, 0, 1, 1, 3])

@@ -12,13 +12,13 @@ import numpy as np
 from thincrm.models.topics.kernel import (
     Corpus,
     Rates,
-    Tally,
     count_documents,
     count_words,
     redraw_documents,
 )
 from thincrm.models.topics.levels import draw_levels
 from thincrm.models.topics.state import TopicLocal, TopicProblem, TopicShard, TopicState
+from thincrm.models.topics.tally import Tally
 from thincrm.models.topics.usage import TopicEvidence, Usage, padded
 from thincrm.models.topics.usage_counts import (
     DocumentTopics,

@@ -9,8 +9,9 @@ import numpy as np
 
 from thincrm.data.counts import Tokens
 from thincrm.models.topics.first_guess import guess_topics
-from thincrm.models.topics.kernel import NO_TALLY, Corpus, Rates, redraw_documents
+from thincrm.models.topics.kernel import Corpus, Rates, redraw_documents
 from thincrm.models.topics.state import TopicProblem, TopicShard
+from thincrm.models.topics.tally import NO_TALLY
 from thincrm.models.topics.usage import Usage, padded, token_rates
 from thincrm.models.topics.usage_counts import DocumentTopics
 from thincrm.numerics.arrays import Bool, Int

@@ -31,6 +31,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thincrm.models.topics.lanes import find_topic, fold
+from thincrm.models.topics.tally import Tally
 from thincrm.models.topics.token_steps import (
     draw_plainly,
     draw_used,
@@ -46,10 +47,8 @@ from thincrm.numerics.compiled import compiled
 from thincrm.numerics.streams import open_stream, uniform
 
 __all__ = [
-    "NO_TALLY",
     "Corpus",
     "Rates",
-    "Tally",
     "bursts",
     "count_documents",
     "count_usages",
@@ -89,38 +88,6 @@ class Rates(NamedTuple):
     bound_BK: np.ndarray  # U, float32: no row of a bin has a larger u
 
 
-class Tally(NamedTuple):
-    """What a thread counts while it redraws documents; whole numbers, so any order is the same.
-
-    Fresh draws are low + 256 rounds: as bytes, more of them stay in the processor's cache.
-    """
-
-    low_PK: np.ndarray  # uint8
-    rounds_PK: np.ndarray  # int32
-    positive_TK: np.ndarray  # int32: documents that use a topic
-    size_JK: np.ndarray  # int32: documents with j + 1 tokens in a topic, J at most
-    largest: np.ndarray  # 1: the most tokens of a document in a topic
-
-    @classmethod
-    def none(cls, words: tuple[int, ...], n_rows: int, n_topics: int, most: int) -> Tally:
-        """Return counts of zero, of words by columns; those that stay so take no memory."""
-        return cls(
-            np.zeros(words, np.uint8), np.zeros(words, np.int32),
-            np.zeros((n_rows, n_topics), np.int32), np.zeros((most, n_topics), np.int32),
-            np.zeros(1, np.int64),
-        )  # fmt: skip
-
-    def fresh(self) -> np.ndarray:
-        """Return the fresh draws, in the place of the rounds: there is nothing to add after it."""
-        count_PK = self.rounds_PK
-        count_PK *= 256
-        count_PK += self.low_PK
-        return count_PK
-
-
-NO_TALLY = Tally.none((0, 0), 0, 0, 0)  # nothing is counted
-
-
 def bursts(burstiness: float, longest: int) -> tuple[Float, Float]:
     """Return fade and echo of 0..longest other tokens; burstiness = 1 / s, 0 for none."""
     count_J = np.arange(longest + 1, dtype=float)
@@ -143,7 +110,7 @@ def redraw_documents(
 ) -> None:
     """Redraw the topics of documents order_D[first:stop].
 
-    Writes topic_N and, unless used_N is empty, from start_D[d] on the n_used_D[d] topics of
+    Writes topic_N and, unless n_used_D is empty, from start_D[d] on the n_used_D[d] topics of
     document d with their sizes, and zeros up to start_D[d + 1].
     Adds to the tally, unless that is empty: fresh draws of word p from column k, and what documents
     use.
@@ -158,7 +125,7 @@ def redraw_documents(
     bin_T, bound = rates.bin_T, rates.bound_BK.reshape(-1)
     low, rounds = tally.low_PK.reshape(-1), tally.rounds_PK.reshape(-1)
     positive_TK, size_JK, most = tally.positive_TK, tally.size_JK, len(tally.size_JK)
-    counting, keeping = low.size > 0, used_N.size > 0
+    counting, keeping = low.size > 0, n_used_D.size > 0
     width = unsigned(n_topics)
     lanes = width // _16
     state = np.empty(4, np.uint64)

@@ -9,7 +9,7 @@ import numpy as np
 from thincrm.inference.updates import log_odds_of
 from thincrm.models.topics.documents import DocumentSizes, sizes_of, tokens_counted
 from thincrm.models.topics.guess import FIRST_CONCENTRATION, first_topics
-from thincrm.models.topics.kernel import NO_TALLY, Rates, redraw_documents
+from thincrm.models.topics.kernel import Rates, redraw_documents
 from thincrm.models.topics.lanes import LANES
 from thincrm.models.topics.state import (
     TopicGlobals,
@@ -25,6 +25,7 @@ from thincrm.models.topics.sweep import (
     redraw_activations,
     redraw_topics,
 )
+from thincrm.models.topics.tally import NO_TALLY
 from thincrm.models.topics.usage import TopicEvidence
 from thincrm.models.topics.usage_counts import DocumentTopics
 from thincrm.numerics.arrays import Bool

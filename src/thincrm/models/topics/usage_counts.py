@@ -11,12 +11,12 @@ from numpy.typing import DTypeLike
 from thincrm.data.counts import Tokens
 from thincrm.models.topics.kernel import (
     Corpus,
-    Tally,
     count_documents,
     count_usages,
     more_than,
     pack_usages,
 )
+from thincrm.models.topics.tally import Tally
 from thincrm.numerics.arrays import Int
 from thincrm.numerics.threads import block_ends
 

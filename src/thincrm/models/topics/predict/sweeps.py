@@ -10,10 +10,11 @@ from scipy.special import log_expit, softmax
 
 from thincrm.data.counts import Tokens
 from thincrm.models.topics.draw import TopicDraw
-from thincrm.models.topics.kernel import NO_TALLY, Corpus, redraw_documents
+from thincrm.models.topics.kernel import Corpus, redraw_documents
 from thincrm.models.topics.levels import add_levels, draw_levels, level_rows, spread
 from thincrm.models.topics.predict.dates import cheap_log_score
 from thincrm.models.topics.predict.inputs import mean_words
+from thincrm.models.topics.tally import NO_TALLY
 from thincrm.models.topics.usage import Usage, log_silent_at, padded, token_rates
 from thincrm.models.topics.usage_counts import DocumentTopics, share_out
 from thincrm.numerics.arrays import Float, Int
