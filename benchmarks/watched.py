@@ -45,7 +45,7 @@ def watch(command: list[str], log: Path, kill_after: float = float("inf")) -> in
     child, terminal = pty.fork()
     if child == 0:
         os.execv(command[0], command)
-    peak, spent, silence, line, killed = 0, 0.0, (0.0, ""), "", False
+    peak, told, spent, silence, line, killed = 0, 0, 0.0, (0.0, ""), "", False
     with log.open("ab") as file:
         while True:
             ready = select.select([terminal], [], [], _LOOK)[0]
@@ -59,7 +59,8 @@ def watch(command: list[str], log: Path, kill_after: float = float("inf")) -> in
                 file.write(said)
                 line = said.decode(errors="replace").replace("\r", " ").strip()[-100:] or line
             held, spent = resident(child), max(spent, processor_seconds(child))
-            if held > 1.03 * peak:
+            if held > 1.03 * told:
+                told = held
                 print(f"{now - started:7.1f} s {held / 1e9:.2f} GB  {line[:90]}", flush=True)
             peak = max(peak, held)
             if now - started > kill_after and not killed:
