@@ -106,6 +106,6 @@ def _used(view: View, levy: GammaProcess, used: Int, kept: Int) -> Used:
 def _log_sum(log_w_TK: Float) -> Float:
     """Return log Σ_k w: what scipy's takes to look at its arguments is longer than the sum."""
     top_T = log_w_TK.max(axis=1, initial=-np.inf)
-    least_T = np.where(top_T == -np.inf, 0.0, top_T)
+    shift_T = np.where(top_T == -np.inf, 0.0, top_T)
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.exp(log_w_TK - least_T[:, None]).sum(axis=1)) + least_T)
+        return np.asarray(np.log(np.exp(log_w_TK - shift_T[:, None]).sum(axis=1)) + shift_T)
